@@ -1,0 +1,1 @@
+//! The Kubernetes types of Truce.

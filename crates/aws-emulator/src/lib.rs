@@ -1,0 +1,1 @@
+//! A strict double of Route 53 and STS.
