@@ -1,1 +1,8 @@
-//! Every decision of Truce.
+//! Every decision of Truce: events in, effects out.
+//!
+//! Invariant: pure, total and deterministic: no clock, no randomness, no I/O, ordered maps only.
+
+pub mod effect;
+pub mod event;
+pub mod time;
+pub mod value;

@@ -1,0 +1,246 @@
+//! Host names in one spelling, and names proven to lie inside a zone.
+//!
+//! Invariant: lower case, no trailing dot, `*` unescaped and only as the whole leftmost label (RFC 4592), labels of
+//! 1 to 63 octets, at most 253 octets in all (RFC 1035, section 2.3.4). Order is that of Route 53's lists: labels from
+//! the right, each followed by a dot, bytewise. Deliberately absent: IDNA; users write punycode.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Why a text is not a host name; the message says what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Nothing between two dots, or nothing at all.
+    #[error("{0:?} has an empty label; write labels of 1 to 63 characters separated by single dots")]
+    EmptyLabel(String),
+    /// RFC 1035 allows 63 octets.
+    #[error("the label {0:?} has more than 63 characters; shorten it")]
+    LabelTooLong(String),
+    /// RFC 1035 allows 253 visible octets.
+    #[error("the name {0:?} has more than 253 characters; shorten it")]
+    NameTooLong(String),
+    /// Letters, digits, `-` and `_` only.
+    #[error("{0:?} contains {1:?}; write letters, digits, '-' and '_' only, '*' as the whole leftmost label")]
+    Character(String, char),
+}
+
+/// A host name.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct DnsName(Arc<str>);
+
+impl DnsName {
+    /// Reads a name as people write it: any case, with or without the trailing dot.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+        for (at, label) in name.split('.').enumerate() {
+            if label.is_empty() {
+                return Err(NameError::EmptyLabel(text.to_owned()));
+            }
+            if label.len() > 63 {
+                return Err(NameError::LabelTooLong(label.to_owned()));
+            }
+            if at == 0 && label == "*" && name.len() > 1 {
+                continue;
+            }
+            let bad = |c: &char| !(c.is_ascii_alphanumeric() || *c == '-' || *c == '_');
+            if let Some(c) = label.chars().find(bad) {
+                return Err(NameError::Character(text.to_owned(), c));
+            }
+        }
+        if name.len() > 253 {
+            return Err(NameError::NameTooLong(text.to_owned()));
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// Takes a name as Route 53 lists it (lower case, trailing dot, `\052` for `*`). Anything it may list is taken:
+    /// escapes other than `\052` stay as they are, since such a name can only be someone else's.
+    pub fn from_route53(text: &str) -> Self {
+        let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+        Self(name.replace("\\052", "*").into())
+    }
+
+    /// The name without trailing dot.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The labels from the left.
+    pub fn labels(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('.')
+    }
+
+    /// The leftmost label.
+    pub fn first_label(&self) -> &str {
+        self.0.split('.').next().unwrap_or_default()
+    }
+
+    /// All but the leftmost label; `None` for a name of one label.
+    pub fn parent(&self) -> Option<DnsName> {
+        self.0.split_once('.').map(|(_, rest)| Self(rest.into()))
+    }
+
+    /// Whether the leftmost label is `*`.
+    pub fn is_wildcard(&self) -> bool {
+        self.0.starts_with("*.")
+    }
+
+    /// Whether this is `zone` or lies below it.
+    pub fn is_within(&self, zone: &DnsName) -> bool {
+        self.0
+            .strip_suffix(zone.as_str())
+            .is_some_and(|front| front.is_empty() || front.ends_with('.'))
+    }
+
+    /// `label.self`, checked like any name.
+    pub fn child(&self, label: &str) -> Result<DnsName, NameError> {
+        Self::parse(&format!("{label}.{}", self.0))
+    }
+}
+
+/// Order of `ListResourceRecordSets`: "com.example.www." compared bytewise, so `-` sorts before the dot
+/// (Route 53 API reference, ListResourceRecordSets, "Sort order").
+impl Ord for DnsName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        fn bytes(name: &DnsName) -> impl Iterator<Item = u8> + '_ {
+            name.labels().rev().flat_map(|label| label.bytes().chain([b'.']))
+        }
+        bytes(self).cmp(bytes(other))
+    }
+}
+
+impl PartialOrd for DnsName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for DnsName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for DnsName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for DnsName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(|text| Self::from_route53(&text))
+    }
+}
+
+/// A name proven to lie inside a hosted zone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RecordName(DnsName);
+
+impl RecordName {
+    /// The proof: `name` is `zone` or below it.
+    pub fn within(name: DnsName, zone: &DnsName) -> Option<Self> {
+        name.is_within(zone).then_some(Self(name))
+    }
+
+    /// A name that a list of a zone contained, as Route 53 spelled it; being listed is the proof.
+    pub fn listed(text: &str) -> Self {
+        Self(DnsName::from_route53(text))
+    }
+
+    /// `label.self`: what lies below a name inside a zone lies inside that zone.
+    pub fn child(&self, label: &str) -> Result<Self, NameError> {
+        self.0.child(label).map(Self)
+    }
+
+    /// The name itself.
+    pub fn name(&self) -> &DnsName {
+        &self.0
+    }
+
+    /// The name without trailing dot.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl fmt::Display for RecordName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for RecordName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> DnsName {
+        DnsName::parse(text).unwrap()
+    }
+
+    #[test]
+    fn any_case_and_a_trailing_dot_are_one_name() {
+        assert_eq!(name("App.Example.COM."), name("app.example.com"));
+        assert_eq!(DnsName::from_route53("\\052.example.com."), name("*.example.com"));
+    }
+
+    #[test]
+    fn the_wildcard_is_a_whole_leftmost_label() {
+        assert!(name("*.example.com").is_wildcard());
+        for bad in ["a.*.example.com", "a*.example.com", "*", ""] {
+            assert!(DnsName::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_those_of_rfc_1035() {
+        let label = "a".repeat(63);
+        assert!(DnsName::parse(&format!("{label}.com")).is_ok());
+        assert!(matches!(
+            DnsName::parse(&format!("a{label}.com")),
+            Err(NameError::LabelTooLong(_))
+        ));
+        let long = [label.as_str(); 4].join(".");
+        assert!(matches!(DnsName::parse(&long), Err(NameError::NameTooLong(_))));
+    }
+
+    #[test]
+    fn order_is_that_of_route_53_lists() {
+        let mut names = [
+            "a.b.example.com",
+            "b.example.com",
+            "b-c.example.com",
+            "a-b.example.com",
+            "example.com",
+        ]
+        .map(name);
+        names.sort();
+        let sorted = [
+            "example.com",
+            "a-b.example.com",
+            "b-c.example.com",
+            "b.example.com",
+            "a.b.example.com",
+        ];
+        assert_eq!(names, sorted.map(name));
+    }
+
+    #[test]
+    fn inside_a_zone_is_by_whole_labels() {
+        let zone = name("example.com");
+        assert!(RecordName::within(name("example.com"), &zone).is_some());
+        assert!(RecordName::within(name("a.example.com"), &zone).is_some());
+        assert!(RecordName::within(name("an-example.com"), &zone).is_none());
+    }
+}
