@@ -62,13 +62,7 @@ impl Actor {
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new(self.region.clone()))
             .endpoint_url(endpoint)
-            .credentials_provider(Credentials::new(
-                &self.access_key,
-                "not-a-secret",
-                None,
-                None,
-                "e2e",
-            ))
+            .credentials_provider(Credentials::new(&self.access_key, "not-a-secret", None, None, "e2e"))
             .retry_config(RetryConfig::disabled())
             .build();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -94,17 +88,10 @@ impl Route53 {
     ///
     /// # Errors
     /// Route 53's refusal.
-    pub fn change(
-        &self,
-        zone: &str,
-        changes: Vec<(ChangeAction, ResourceRecordSet)>,
-    ) -> Result<()> {
+    pub fn change(&self, zone: &str, changes: Vec<(ChangeAction, ResourceRecordSet)>) -> Result<()> {
         let mut batch = ChangeBatch::builder();
         for (action, set) in changes {
-            let change = Change::builder()
-                .action(action)
-                .resource_record_set(set)
-                .build();
+            let change = Change::builder().action(action).resource_record_set(set).build();
             batch = batch.changes(change.context("a change has an action and a record set")?);
         }
         let batch = batch.build().context("a batch has changes")?;

@@ -76,13 +76,7 @@ impl ApiServer {
     ///
     /// # Errors
     /// If its files cannot be written or it cannot be started.
-    pub fn launch(
-        name: &str,
-        tools: &Tools,
-        etcd: &Etcd,
-        authority: &Authority,
-        run: &Path,
-    ) -> Result<Self> {
+    pub fn launch(name: &str, tools: &Tools, etcd: &Etcd, authority: &Authority, run: &Path) -> Result<Self> {
         let dir = run.join(name);
         fs::create_dir_all(&dir).with_context(|| format!("create {}", dir.display()))?;
         let write = |file: &str, text: &str| -> Result<PathBuf> {
@@ -90,11 +84,7 @@ impl ApiServer {
             fs::write(&path, text).with_context(|| format!("write {}", path.display()))?;
             Ok(path)
         };
-        let nonce = run
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let nonce = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let port = ports::free()?;
         let serving = authority.serving()?;
         let tokens: Vec<String> = User::ALL
@@ -105,17 +95,8 @@ impl ApiServer {
         let key = write("server.key", &serving.key)?;
         let tokens = write("tokens.csv", &tokens.join("\n"))?;
         let mut command = Command::new(&tools.kube_apiserver);
-        command.args([
-            "--etcd-servers",
-            &etcd.url,
-            "--etcd-prefix",
-            &format!("/{name}"),
-        ]);
-        command.args([
-            "--bind-address=127.0.0.1",
-            "--secure-port",
-            &port.to_string(),
-        ]);
+        command.args(["--etcd-servers", &etcd.url, "--etcd-prefix", &format!("/{name}")]);
+        command.args(["--bind-address=127.0.0.1", "--secure-port", &port.to_string()]);
         command
             .arg("--cert-dir")
             .arg(&dir)
@@ -139,11 +120,7 @@ impl ApiServer {
             "--disable-admission-plugins=ServiceAccount",
             "--service-cluster-ip-range=10.96.0.0/16",
         ]);
-        let process = Process::start(
-            &format!("kube-apiserver-{name}"),
-            command,
-            &run.join("logs"),
-        )?;
+        let process = Process::start(&format!("kube-apiserver-{name}"), command, &run.join("logs"))?;
         Ok(Self {
             name: name.to_owned(),
             url: format!("https://127.0.0.1:{port}"),
@@ -190,8 +167,7 @@ impl ApiServer {
         // One file per address: a kubeconfig through a proxy lies beside the direct one.
         let port = url.rsplit(':').next().unwrap_or_default();
         let path = self.dir.join(format!("{}-{port}.kubeconfig", user.word()));
-        fs::write(&path, self.kubeconfig(user, url))
-            .with_context(|| format!("write {}", path.display()))?;
+        fs::write(&path, self.kubeconfig(user, url)).with_context(|| format!("write {}", path.display()))?;
         Ok(path)
     }
 

@@ -26,10 +26,7 @@ impl Resolver {
     /// A resolver that says nothing about its client.
     #[must_use]
     pub fn new(server: SocketAddr) -> Self {
-        Self {
-            server,
-            subnet: None,
-        }
+        Self { server, subnet: None }
     }
 
     /// The same for a client at `ip`.
@@ -47,10 +44,7 @@ impl Resolver {
     /// If no well-formed answer comes in time, or its code is neither NOERROR nor NXDOMAIN.
     pub fn ask(&self, name: &str, kind: RecordType) -> Result<BTreeSet<String>> {
         let mut question = Message::query();
-        question.add_query(Query::query(
-            Name::from_str(name).context("the asked name")?,
-            kind,
-        ));
+        question.add_query(Query::query(Name::from_str(name).context("the asked name")?, kind));
         if let Some(ip) = self.subnet {
             let bits = if ip.is_ipv4() { 24 } else { 56 };
             let mut edns = Edns::new();
@@ -60,9 +54,7 @@ impl Resolver {
             question.set_edns(edns);
         }
         let socket = UdpSocket::bind(("127.0.0.1", 0)).context("open a UDP socket")?;
-        socket
-            .set_read_timeout(Some(TIMEOUT))
-            .context("set the timeout")?;
+        socket.set_read_timeout(Some(TIMEOUT)).context("set the timeout")?;
         socket
             .send_to(&question.to_vec()?, self.server)
             .context("send the question")?;

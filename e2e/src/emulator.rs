@@ -65,8 +65,7 @@ impl Emulator {
     /// If it does not get ready within 20 seconds.
     pub fn start(executable: &Path, insync: Duration, run: &Path) -> Result<Self> {
         let config = run.join("aws-emulator.yaml");
-        fs::write(&config, include_str!("../story/aws-emulator.yaml"))
-            .context("write the double's configuration")?;
+        fs::write(&config, include_str!("../story/aws-emulator.yaml")).context("write the double's configuration")?;
         let mut command = Command::new(executable);
         command.args(["--listen", "127.0.0.1:0", "--dns", "127.0.0.1:0"]);
         command.args(["--insync-ms", &insync.as_millis().to_string()]);
@@ -79,18 +78,9 @@ impl Emulator {
         let out = process.out().to_owned();
         let said: Value = process.ready(Duration::from_secs(20), || {
             let text = fs::read_to_string(&out)?;
-            serde_json::from_str(
-                text.lines()
-                    .next()
-                    .context("it has not printed its addresses")?,
-            )
-            .context("parse it")
+            serde_json::from_str(text.lines().next().context("it has not printed its addresses")?).context("parse it")
         })?;
-        let text = |key: &str| {
-            said[key]
-                .as_str()
-                .with_context(|| format!("no {key} in {said}"))
-        };
+        let text = |key: &str| said[key].as_str().with_context(|| format!("no {key} in {said}"));
         let aws = text("aws")?;
         let aws = if aws.starts_with("http") {
             aws.to_owned()

@@ -28,25 +28,10 @@ impl Etcd {
         let mut command = Command::new(executable);
         // The data does not outlive the run: syncing it to the disk would only cost time.
         command
-            .args([
-                "--unsafe-no-fsync",
-                "--log-level=warn",
-                "--name=default",
-                "--data-dir",
-            ])
+            .args(["--unsafe-no-fsync", "--log-level=warn", "--name=default", "--data-dir"])
             .arg(dir.join("etcd"));
-        command.args([
-            "--listen-client-urls",
-            &url,
-            "--advertise-client-urls",
-            &url,
-        ]);
-        command.args([
-            "--listen-peer-urls",
-            &peer,
-            "--initial-advertise-peer-urls",
-            &peer,
-        ]);
+        command.args(["--listen-client-urls", &url, "--advertise-client-urls", &url]);
+        command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
         command.args(["--initial-cluster", &format!("default={peer}")]);
         let mut process = Process::start("etcd", command, logs)?;
         process.ready(Duration::from_secs(30), || {

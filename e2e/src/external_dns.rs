@@ -59,8 +59,7 @@ impl ExternalDns {
     /// # Errors
     /// If the module with the CRD cannot be found or the member refuses it.
     pub fn install(kubectl: &Kubectl) -> Result<()> {
-        let folder = tools::module_folder(Tool::ExternalDns, "sigs.k8s.io/external-dns")?
-            .join("config/crd/standard");
+        let folder = tools::module_folder(Tool::ExternalDns, "sigs.k8s.io/external-dns")?.join("config/crd/standard");
         let mut files: Vec<_> = fs::read_dir(&folder)
             .with_context(|| format!("read {}", folder.display()))?
             .map(|entry| Ok(entry?.path()))
@@ -139,19 +138,14 @@ impl ExternalDns {
         // Every run that ends well stores its time; runs are at least a second apart.
         let value = text
             .lines()
-            .find_map(|line| {
-                line.strip_prefix("external_dns_controller_last_sync_timestamp_seconds ")
-            })
+            .find_map(|line| line.strip_prefix("external_dns_controller_last_sync_timestamp_seconds "))
             .context("no last_sync_timestamp_seconds in its metrics")?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a Unix time in whole seconds"
         )]
-        Ok(value
-            .trim()
-            .parse::<f64>()
-            .context("the time of the last sync")? as u64)
+        Ok(value.trim().parse::<f64>().context("the time of the last sync")? as u64)
     }
 
     /// Waits until it has begun and finished `count` more syncs.

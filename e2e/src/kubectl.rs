@@ -79,9 +79,7 @@ impl Kubectl {
             .context("run kubectl")?;
         let mut stdin = child.stdin.take().context("kubectl's stdin is a pipe")?;
         // The manifests of a run fit into the pipe's buffer or are read before kubectl writes more than its own.
-        stdin
-            .write_all(input.as_bytes())
-            .context("write to kubectl")?;
+        stdin.write_all(input.as_bytes()).context("write to kubectl")?;
         drop(stdin);
         let output = child.wait_with_output().context("wait for kubectl")?;
         self.answer(args, output)

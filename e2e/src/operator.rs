@@ -47,22 +47,14 @@ impl Operator {
     pub fn start(&self) -> Result<Running> {
         let admin = format!("127.0.0.1:{}", ports::free()?);
         let mut command = Command::new(&self.executable);
-        command.args([
-            "run",
-            "--hub-id",
-            &self.hub_id,
-            "--namespace",
-            "truce-system",
-        ]);
+        command.args(["run", "--hub-id", &self.hub_id, "--namespace", "truce-system"]);
         command
             .arg("--kubeconfig")
             .arg(&self.kubeconfig)
             .args(["--admin-address", &admin]);
         command.args(&self.extra);
         self.actor.configure(&mut command, &self.endpoint);
-        command
-            .env("RUST_LOG", "info,truce=debug")
-            .env("RUST_BACKTRACE", "1");
+        command.env("RUST_LOG", "info,truce=debug").env("RUST_BACKTRACE", "1");
         let process = Process::start(&self.name, command, &self.logs)?;
         Ok(Running {
             admin: format!("http://{admin}"),

@@ -28,18 +28,10 @@ impl Authority {
     pub fn new() -> Result<Self> {
         let mut params = CertificateParams::new(Vec::new()).context("describe the authority")?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![
-            KeyUsagePurpose::KeyCertSign,
-            KeyUsagePurpose::DigitalSignature,
-        ];
-        params
-            .distinguished_name
-            .push(DnType::CommonName, "truce-e2e");
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        params.distinguished_name.push(DnType::CommonName, "truce-e2e");
         let key = KeyPair::generate().context("make the authority's key")?;
-        let certificate = params
-            .self_signed(&key)
-            .context("sign the authority")?
-            .pem();
+        let certificate = params.self_signed(&key).context("sign the authority")?.pem();
         Ok(Self {
             issuer: Issuer::new(params, key),
             certificate,

@@ -27,8 +27,5 @@ pub fn free() -> Result<u16> {
             return Ok(port);
         }
     }
-    bail!(
-        "no free port on 127.0.0.1 between {FIRST} and {}",
-        FIRST + SPAN
-    )
+    bail!("no free port on 127.0.0.1 between {FIRST} and {}", FIRST + SPAN)
 }

@@ -46,14 +46,9 @@ fn tell_warden(line: &str) -> Result<()> {
         // A second one, started by another thread at the same moment, ends with its input at once.
         drop(WARDEN_PROCESS.set(Mutex::new(child)));
     }
-    let warden = WARDEN_PROCESS
-        .get()
-        .context("the warden was just started")?;
+    let warden = WARDEN_PROCESS.get().context("the warden was just started")?;
     let mut child = warden.lock().unwrap_or_else(PoisonError::into_inner);
-    let pipe = child
-        .stdin
-        .as_mut()
-        .context("the warden's stdin is a pipe")?;
+    let pipe = child.stdin.as_mut().context("the warden's stdin is a pipe")?;
     writeln!(pipe, "{line}")
         .and_then(|()| pipe.flush())
         .context("tell the warden")
@@ -150,11 +145,7 @@ impl Process {
     ///
     /// # Errors
     /// After `within`, or as soon as the process has ended.
-    pub fn ready<T>(
-        &mut self,
-        within: Duration,
-        mut probe: impl FnMut() -> Result<T>,
-    ) -> Result<T> {
+    pub fn ready<T>(&mut self, within: Duration, mut probe: impl FnMut() -> Result<T>) -> Result<T> {
         let what = format!("{} to be ready", self.name);
         let mut ended = None;
         let answer = wait::until(&what, within, || {
@@ -168,9 +159,7 @@ impl Process {
             (Some(error), _) => Err(error),
             (None, Ok(Some(value))) => Ok(value),
             (None, Ok(None)) => bail!("{what}: no answer"),
-            (None, Err(error)) => {
-                Err(error.context(format!("end of its log:\n{}", self.log_tail(15))))
-            }
+            (None, Err(error)) => Err(error.context(format!("end of its log:\n{}", self.log_tail(15)))),
         }
     }
 
@@ -190,9 +179,7 @@ impl Process {
     pub fn terminate(&mut self, within: Duration) -> Result<std::process::ExitStatus> {
         self.signal("TERM");
         let what = format!("{} to end after SIGTERM", self.name);
-        let status = wait::until(&what, within, || {
-            self.child.try_wait()?.context("still running")
-        });
+        let status = wait::until(&what, within, || self.child.try_wait()?.context("still running"));
         self.kill();
         status
     }
@@ -200,12 +187,7 @@ impl Process {
     /// Sends a signal, named as `kill` names it, to its group (std can only send SIGKILL to one process).
     pub fn signal(&self, signal: &str) {
         let line = format!("kill -s {signal} -- -{}", self.child.id());
-        drop(
-            Command::new("sh")
-                .args(["-c", &line])
-                .stderr(Stdio::null())
-                .status(),
-        );
+        drop(Command::new("sh").args(["-c", &line]).stderr(Stdio::null()).status());
     }
 }
 

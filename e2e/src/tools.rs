@@ -73,9 +73,7 @@ impl Tool {
     /// The folder with its go.mod.
     #[must_use]
     pub fn source(self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tools")
-            .join(self.module())
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(self.module())
     }
 
     /// The executable: found or, if need be, built first.
@@ -109,17 +107,13 @@ impl Tool {
             let path = self.source().join(file);
             hash.update(fs::read(&path).with_context(|| format!("read {}", path.display()))?);
         }
-        Ok(hash.finalize()[..6]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect())
+        Ok(hash.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn build(self, target: &Path) -> Result<()> {
         let beside = |ending: &str| target.with_file_name(format!("{}.{ending}", name_of(target)));
         let lock = File::create(beside("lock")).context("create the build's lock file")?;
-        lock.lock()
-            .context("wait for another build of the same tool")?;
+        lock.lock().context("wait for another build of the same tool")?;
         if target.exists() {
             return Ok(());
         }
@@ -156,11 +150,7 @@ impl Tool {
             }
             if said.elapsed() >= PROGRESS {
                 said = Instant::now();
-                eprintln!(
-                    "building {}: {} s so far",
-                    self.name(),
-                    started.elapsed().as_secs()
-                );
+                eprintln!("building {}: {} s so far", self.name(), started.elapsed().as_secs());
             }
             thread::sleep(Duration::from_millis(100));
         };
@@ -171,8 +161,7 @@ impl Tool {
                 fs::read_to_string(&log).unwrap_or_default()
             );
         }
-        fs::rename(&partial, target)
-            .with_context(|| format!("move the build to {}", target.display()))?;
+        fs::rename(&partial, target).with_context(|| format!("move the build to {}", target.display()))?;
         eprintln!(
             "built {} in {} s: {}",
             self.name(),
@@ -184,10 +173,7 @@ impl Tool {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn cache() -> Result<PathBuf> {
@@ -249,11 +235,7 @@ pub fn module_folder(tool: Tool, module: &str) -> Result<PathBuf> {
             .output()
             .context("run go: install Go; it knows where ExternalDNS's CRD is")?;
         if !output.status.success() {
-            bail!(
-                "go {}: {}",
-                args.join(" "),
-                String::from_utf8_lossy(&output.stderr)
-            );
+            bail!("go {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr));
         }
         Ok(String::from_utf8(output.stdout)?.trim().to_owned())
     };
@@ -262,7 +244,5 @@ pub fn module_folder(tool: Tool, module: &str) -> Result<PathBuf> {
         return Ok(PathBuf::from(folder));
     }
     go(&["mod", "download", module])?;
-    Ok(PathBuf::from(go(&[
-        "list", "-m", "-f", "{{.Dir}}", module,
-    ])?))
+    Ok(PathBuf::from(go(&["list", "-m", "-f", "{{.Dir}}", module])?))
 }

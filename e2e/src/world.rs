@@ -156,14 +156,7 @@ impl World {
         self.external_dns.remove(cluster);
         let (server, actor) = (self.cluster(cluster)?, Actor::new(cluster, region));
         let aws = &self.emulator.aws;
-        let started = ExternalDns::start(
-            &self.tools.external_dns,
-            server,
-            &actor,
-            aws,
-            flags,
-            &self.logs(),
-        )?;
+        let started = ExternalDns::start(&self.tools.external_dns, server, &actor, aws, flags, &self.logs())?;
         self.external_dns.insert(cluster.to_owned(), started);
         Ok(())
     }
@@ -275,24 +268,15 @@ impl World {
     /// # Errors
     /// If the cluster refuses it.
     pub fn namespace(&self, cluster: &str, name: &str) -> Result<()> {
-        let namespace =
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        self.kubectl(cluster)?
-            .apply(&namespace.to_string())
-            .map(drop)
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        self.kubectl(cluster)?.apply(&namespace.to_string()).map(drop)
     }
 
     /// Sets what the load balancer of a Service answers at, as a cloud controller would.
     ///
     /// # Errors
     /// If there is no such Service.
-    pub fn load_balancer(
-        &self,
-        cluster: &str,
-        namespace: &str,
-        service: &str,
-        at: Ingress<'_>,
-    ) -> Result<()> {
+    pub fn load_balancer(&self, cluster: &str, namespace: &str, service: &str, at: Ingress<'_>) -> Result<()> {
         let list = match at {
             Ingress::Ips(ips) => ips.iter().map(|ip| json!({"ip": ip})).collect(),
             Ingress::Name(name) => vec![json!({"hostname": name})],
@@ -320,8 +304,6 @@ impl World {
     pub fn check_running(&mut self) -> Result<()> {
         self.etcd.check_running()?;
         self.emulator.check_running()?;
-        self.operator
-            .as_mut()
-            .map_or(Ok(()), Running::check_running)
+        self.operator.as_mut().map_or(Ok(()), Running::check_running)
     }
 }

@@ -64,10 +64,7 @@ pub fn lines(sets: &[ResourceRecordSet]) -> BTreeSet<String> {
 /// # Errors
 /// If a value is missing.
 pub fn simple(name: &str, kind: RrType, ttl: i64, values: &[&str]) -> Result<ResourceRecordSet> {
-    let mut set = ResourceRecordSet::builder()
-        .name(name)
-        .r#type(kind)
-        .ttl(ttl);
+    let mut set = ResourceRecordSet::builder().name(name).r#type(kind).ttl(ttl);
     for value in values {
         set = set.resource_records(
             ResourceRecord::builder()
@@ -83,12 +80,7 @@ pub fn simple(name: &str, kind: RrType, ttl: i64, values: &[&str]) -> Result<Res
 ///
 /// # Errors
 /// If a part of it is missing.
-pub fn alias(
-    name: &str,
-    kind: RrType,
-    target: &str,
-    target_zone: &str,
-) -> Result<ResourceRecordSet> {
+pub fn alias(name: &str, kind: RrType, target: &str, target_zone: &str) -> Result<ResourceRecordSet> {
     let alias = AliasTarget::builder()
         .dns_name(target)
         .hosted_zone_id(target_zone)
@@ -105,7 +97,5 @@ pub fn alias(
 /// ExternalDNS's ownership text as version 0.22 writes it, quotes included.
 #[must_use]
 pub fn ownership(owner: &str, namespace: &str, endpoint: &str) -> String {
-    format!(
-        "\"heritage=external-dns,external-dns/owner={owner},external-dns/resource=crd/{namespace}/{endpoint}\""
-    )
+    format!("\"heritage=external-dns,external-dns/owner={owner},external-dns/resource=crd/{namespace}/{endpoint}\"")
 }

@@ -58,12 +58,8 @@ impl Hub {
 
     /// Sends one batch as the hub.
     fn batch(&self, deletes: &[&ResourceRecordSet], creates: &[&ResourceRecordSet]) -> Result<()> {
-        let delete = deletes
-            .iter()
-            .map(|set| (ChangeAction::Delete, (*set).clone()));
-        let create = creates
-            .iter()
-            .map(|set| (ChangeAction::Create, (*set).clone()));
+        let delete = deletes.iter().map(|set| (ChangeAction::Delete, (*set).clone()));
+        let create = creates.iter().map(|set| (ChangeAction::Create, (*set).clone()));
         self.route53.change(ZONE_ID, delete.chain(create).collect())
     }
 
@@ -73,11 +69,7 @@ impl Hub {
         let all = zone::lines(&self.route53.records(ZONE_ID)?);
         Ok(all
             .into_iter()
-            .filter(|line| {
-                line.split(' ')
-                    .next()
-                    .is_some_and(|name| name.ends_with(&end))
-            })
+            .filter(|line| line.split(' ').next().is_some_and(|name| name.ends_with(&end)))
             .collect())
     }
 
@@ -115,11 +107,7 @@ impl Hub {
         let before = self.requests(member)?;
         self.world.external_dns(member)?.wait_for_syncs(3)?;
         let after = self.requests(member)?;
-        ensure!(
-            before == after,
-            "{member} sent {} change requests",
-            after - before
-        );
+        ensure!(before == after, "{member} sent {} change requests", after - before);
         Ok(())
     }
 
@@ -133,19 +121,15 @@ impl Hub {
         });
         let kubectl = self.world.kubectl(member)?;
         kubectl.apply(&object.to_string())?;
-        wait::until(
-            "status.observedGeneration to follow",
-            Duration::from_secs(30),
-            || {
-                let object = kubectl.get(&["dnsendpoint", leaf, "-n", NAMESPACE])?;
-                let (seen, wanted) = (
-                    &object["status"]["observedGeneration"],
-                    &object["metadata"]["generation"],
-                );
-                ensure!(seen == wanted, "observed {seen}, generation {wanted}");
-                Ok(())
-            },
-        )
+        wait::until("status.observedGeneration to follow", Duration::from_secs(30), || {
+            let object = kubectl.get(&["dnsendpoint", leaf, "-n", NAMESPACE])?;
+            let (seen, wanted) = (
+                &object["status"]["observedGeneration"],
+                &object["metadata"]["generation"],
+            );
+            ensure!(seen == wanted, "observed {seen}, generation {wanted}");
+            Ok(())
+        })
     }
 
     fn delete_endpoint(&self, member: &str, leaf: &str) -> Result<()> {
@@ -157,24 +141,13 @@ impl Hub {
 
     fn logged(&mut self, member: &str, words: &[&str]) -> Result<()> {
         let log = self.world.external_dns(member)?.log()?;
-        let found = log
-            .lines()
-            .any(|line| words.iter().all(|word| line.contains(word)));
-        ensure!(
-            found,
-            "the ExternalDNS of {member} did not log a line with {words:?}"
-        );
+        let found = log.lines().any(|line| words.iter().all(|word| line.contains(word)));
+        ensure!(found, "the ExternalDNS of {member} did not log a line with {words:?}");
         Ok(())
     }
 
     /// Placeholder, observed DNSEndpoint, hand-over: the state after observation 3.
-    fn handed_over(
-        &self,
-        member: &str,
-        owner: &str,
-        leaf: &str,
-        ip: &str,
-    ) -> Result<[ResourceRecordSet; 2]> {
+    fn handed_over(&self, member: &str, owner: &str, leaf: &str, ip: &str) -> Result<[ResourceRecordSet; 2]> {
         let [old_a, old_txt] = [address(leaf, "192.0.2.1")?, claim(leaf, "demo")?];
         self.batch(&[], &[&old_a, &old_txt])?;
         self.endpoint(member, leaf, &json!([a(leaf, ip)]))?;
@@ -220,8 +193,7 @@ fn from_placeholder_to_loss(hub: &mut Hub) -> Result<()> {
     let leaf = "app-east";
     let [old_a, old_txt] = [address(leaf, "192.0.2.1")?, claim(leaf, "demo")?];
     hub.batch(&[], &[&old_a, &old_txt])?;
-    hub.quiet("east")
-        .context("1: a foreign owner is left alone")?;
+    hub.quiet("east").context("1: a foreign owner is left alone")?;
     hub.expect(leaf, &[&old_a, &old_txt]).context("1")?;
     hub.logged("east", &["Skipping endpoint", "owner id does not match"])
         .context("1")?;
@@ -316,8 +288,7 @@ fn arn_prefix_and_label(hub: &mut Hub) -> Result<()> {
     hub.expect(leaf, &[&live, &owned])?;
     let moved = address(leaf, "203.0.113.31")?;
     hub.endpoint("arn", leaf, &json!([a(leaf, "203.0.113.31")]))?;
-    hub.becomes(leaf, &[&moved, &owned])
-        .context("it is the owner")
+    hub.becomes(leaf, &[&moved, &owned]).context("it is the owner")
 }
 
 /// 10: an emptied DNSEndpoint is observed; policy sync then deletes, upsert-only leaves everything.
@@ -330,8 +301,7 @@ fn emptied(hub: &mut Hub) -> Result<()> {
     hub.endpoint("west", "empty-west", &json!([]))?;
     hub.becomes("empty-east", &[]).context("policy sync")?;
     hub.quiet("west").context("upsert-only")?;
-    hub.expect("empty-west", &[&live, &txt])
-        .context("upsert-only")
+    hub.expect("empty-west", &[&live, &txt]).context("upsert-only")
 }
 
 /// One observation (or several that need each other), with its numbers.

@@ -24,9 +24,7 @@ fn harness_that_is_killed() {
 }
 
 fn alive(pid: &str) -> bool {
-    let line = format!(
-        "kill -0 {pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/{pid}/status 2>/dev/null"
-    );
+    let line = format!("kill -0 {pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/{pid}/status 2>/dev/null");
     Command::new("sh")
         .args(["-c", &line])
         .status()
@@ -37,12 +35,7 @@ fn alive(pid: &str) -> bool {
 fn children_end_when_the_harness_is_killed() -> Result<()> {
     for signal in ["KILL", "TERM", "INT"] {
         let mut harness = Command::new(std::env::current_exe()?)
-            .args([
-                "--ignored",
-                "--exact",
-                "harness_that_is_killed",
-                "--nocapture",
-            ])
+            .args(["--ignored", "--exact", "harness_that_is_killed", "--nocapture"])
             .env("TRUCE_E2E_VICTIM", "1")
             .stdout(Stdio::piped())
             .spawn()?;

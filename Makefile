@@ -1,0 +1,44 @@
+# Everything a developer or CI runs. `make help` lists the targets.
+
+CARGO ?= cargo
+# Number of random places at which `make test` kills the operator.
+KILLS ?= 10
+
+.DEFAULT_GOAL := help
+.PHONY: help build fmt lint unit crd-test e2e test demo bench kill-sweep generate
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the operator and the AWS double (release)
+	$(CARGO) build --locked --release -p truce-operator -p truce-aws-emulator --bins
+
+fmt: ## Check the format
+	$(CARGO) fmt --all --check
+
+lint: ## Check with clippy; warnings are errors
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+unit: ## Unit, case and property tests
+	$(CARGO) test --locked --workspace --exclude truce-e2e
+
+crd-test: ## CRD tests against a real API server
+	$(CARGO) test --locked -p truce-e2e --test crds -- --nocapture
+
+e2e: ## The end-to-end suite: real control planes, real ExternalDNS, the AWS double
+	TRUCE_E2E_KILLS=$(KILLS) $(CARGO) test --locked -p truce-e2e -- --nocapture --test-threads=1
+
+test: fmt lint unit e2e ## All checks and tests, CRD tests among them
+
+demo: ## The main job, step by step; KEEP=1 leaves everything up until Ctrl-C
+	@KEEP=$(KEEP) $(CARGO) run --locked --quiet -p truce-e2e --bin demo
+
+bench: ## Planning time, memory, and time from Service to answer
+	$(CARGO) bench --locked -p truce-engine
+	$(CARGO) run --locked --release -p truce-e2e --bin latency
+
+kill-sweep: ## Kill the operator at every write of a short story
+	TRUCE_E2E_KILLS=all $(CARGO) test --locked -p truce-e2e --test kill -- --nocapture
+
+generate: ## Rewrite the committed CRDs and the condition table from the types
+	UPDATE_CRDS=1 $(CARGO) test --locked -p truce-api --test generated
