@@ -1,4 +1,6 @@
 //! The Kubernetes types of Truce.
+pub mod condition;
+pub use condition::Reason;
 use serde::{Deserialize, Serialize};
 macro_rules! stub { ($($n:ident)*) => { $(
     /// To come.

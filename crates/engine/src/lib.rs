@@ -4,5 +4,12 @@
 
 pub mod effect;
 pub mod event;
+pub mod intake;
+pub mod pace;
+pub mod plan;
+pub mod reason;
+pub mod rule;
 pub mod time;
 pub mod value;
+pub mod world;
+pub mod zone;

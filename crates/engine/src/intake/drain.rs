@@ -1,0 +1,1 @@
+//! ClusterDrain to checked input.

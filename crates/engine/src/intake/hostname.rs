@@ -1,0 +1,1 @@
+//! GlobalHostname to checked input.

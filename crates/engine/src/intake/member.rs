@@ -1,0 +1,1 @@
+//! MemberCluster to checked input.

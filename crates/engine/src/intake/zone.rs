@@ -1,0 +1,1 @@
+//! DNSZone to checked input.

@@ -1,0 +1,1 @@
+//! Retry times by class of failure.

@@ -1,0 +1,1 @@
+//! Token buckets per account.

@@ -1,0 +1,4 @@
+//! When: budgets, retry times, priorities.
+
+pub mod backoff;
+pub mod budget;

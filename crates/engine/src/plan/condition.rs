@@ -1,0 +1,1 @@
+//! The one merge of conditions.

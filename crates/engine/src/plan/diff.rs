@@ -1,0 +1,1 @@
+//! Wanted against read: changes with their preconditions.

@@ -1,0 +1,1 @@
+//! Who may declare a name, and who holds it.

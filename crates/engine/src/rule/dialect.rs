@@ -1,0 +1,1 @@
+//! The ownership TXT that a version of ExternalDNS and its flags write.

@@ -1,0 +1,1 @@
+//! When a drain is safe.

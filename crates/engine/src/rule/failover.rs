@@ -1,0 +1,1 @@
+//! The sets of a shared name under failover routing.

@@ -1,0 +1,1 @@
+//! A cluster name from the hub to its member, step by step.

@@ -1,0 +1,1 @@
+//! Who may not be withdrawn.

@@ -1,0 +1,1 @@
+//! Which names a hostname reserves, and which are ambiguous.

@@ -1,0 +1,1 @@
+//! When 192.0.2.1 may stand.

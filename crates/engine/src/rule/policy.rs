@@ -1,0 +1,1 @@
+//! Auto's table, and forced policies.

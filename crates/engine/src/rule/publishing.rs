@@ -1,0 +1,1 @@
+//! Whether a member publishes what it read.

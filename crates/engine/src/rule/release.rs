@@ -1,0 +1,1 @@
+//! A cluster name from its member to nobody.

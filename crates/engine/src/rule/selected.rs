@@ -1,0 +1,1 @@
+//! Which clusters a hostname selects.

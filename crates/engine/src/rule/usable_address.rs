@@ -1,0 +1,1 @@
+//! Which observed address counts.

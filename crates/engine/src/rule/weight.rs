@@ -1,0 +1,1 @@
+//! What a cluster weighs for a hostname, and who drains it.

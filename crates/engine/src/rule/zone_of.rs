@@ -1,0 +1,1 @@
+//! Which zone a hostname lives in, and stays in.

@@ -1,0 +1,6 @@
+//! What is known, in checked values.
+
+pub mod drains;
+pub mod hostnames;
+pub mod members;
+pub mod zones;

@@ -1,0 +1,1 @@
+//! Limits, pairs, packing.

@@ -1,0 +1,1 @@
+//! A refused batch: alone with the culprit.

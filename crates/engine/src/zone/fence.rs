@@ -1,0 +1,1 @@
+//! The hub's record: lost answers and other writers.

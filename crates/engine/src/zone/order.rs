@@ -1,0 +1,1 @@
+//! Safe order inside a batch.
