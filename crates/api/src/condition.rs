@@ -70,7 +70,7 @@ words! {
 
 words! {
     /// Condition types of a DNSZone; the text says when each is True.
-    DnsZoneCondition {
+    DNSZoneCondition {
         Accessible: "The hosted zone exists, is public, is in the named account, and the hub may read and change it.",
         WithinBudget: "Record sets, requests and changes are within the limits.",
         Ready: "Accessible, and the hub's writes go through.",
@@ -198,7 +198,7 @@ pub fn conditions_table() -> String {
             "ClusterDrain",
             rows(ClusterDrainCondition::ALL, |c| (c.as_str(), c.doc())),
         ),
-        ("DNSZone", rows(DnsZoneCondition::ALL, |c| (c.as_str(), c.doc()))),
+        ("DNSZone", rows(DNSZoneCondition::ALL, |c| (c.as_str(), c.doc()))),
     ];
     for (kind, types) in &kinds {
         section(&mut page, kind, ["type", "True when"], types);

@@ -9,14 +9,14 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use kube_core::CustomResourceExt;
 use serde_json::json;
 
-use crate::{ClusterDrain, DnsZone, GlobalHostname, MemberCluster};
+use crate::{ClusterDrain, DNSZone, GlobalHostname, MemberCluster};
 
 /// All custom resource definitions of Truce, in the order of their names.
 #[must_use]
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut all = vec![
         unseen(ClusterDrain::crd(), "Drained"),
-        unseen(DnsZone::crd(), "Ready"),
+        unseen(DNSZone::crd(), "Ready"),
         unseen(GlobalHostname::crd(), "Ready"),
         named(unseen(MemberCluster::crd(), "Ready")),
     ];

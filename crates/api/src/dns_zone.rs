@@ -17,9 +17,8 @@ use crate::rules;
     group = "dns.truce.dev",
     version = "v1alpha1",
     kind = "DNSZone",
-    root = "DnsZone",
     plural = "dnszones",
-    status = "DnsZoneStatus",
+    status = "DNSZoneStatus",
     derive = "PartialEq",
     shortname = "dz",
     category = "truce",
@@ -41,7 +40,7 @@ use crate::rules;
 )]
 #[x_kube(crates(kube_core = "::kube_core"))]
 #[serde(rename_all = "camelCase")]
-pub struct DnsZoneSpec {
+pub struct DNSZoneSpec {
     /// The zone's own name. Any case and a trailing dot are the same name. It cannot be changed.
     #[schemars(length(min = 1, max = 254))]
     #[x_kube(
@@ -200,7 +199,7 @@ fn default_withdraw() -> i32 {
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[x_kube(crates(kube_core = "::kube_core"))]
 #[serde(rename_all = "camelCase")]
-pub struct DnsZoneStatus {
+pub struct DNSZoneStatus {
     /// The generation that this status speaks of.
     pub observed_generation: Option<i64>,
 

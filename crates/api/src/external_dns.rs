@@ -15,15 +15,14 @@ use serde::{Deserialize, Serialize};
     group = "externaldns.k8s.io",
     version = "v1alpha1",
     kind = "DNSEndpoint",
-    root = "DnsEndpoint",
     plural = "dnsendpoints",
     namespaced,
-    status = "DnsEndpointStatus",
+    status = "DNSEndpointStatus",
     derive = "PartialEq",
     schema = "disabled"
 )]
 #[serde(rename_all = "camelCase")]
-pub struct DnsEndpointSpec {
+pub struct DNSEndpointSpec {
     /// The records. Always written, because emptying the list is a step of a release.
     #[serde(default)]
     pub endpoints: Vec<Endpoint>,
@@ -75,7 +74,7 @@ pub struct ProviderSpecific {
 /// What ExternalDNS has read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DnsEndpointStatus {
+pub struct DNSEndpointStatus {
     /// The generation that some ExternalDNS last read; says nothing about the zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,

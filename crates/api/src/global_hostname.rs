@@ -319,7 +319,7 @@ pub struct GlobalHostnameStatus {
 
     /// The longest TTL that a resolver may still hold.
     #[serde(rename = "maxTTL")]
-    pub max_ttl: Option<MaxTtl>,
+    pub max_ttl: Option<MaxTTL>,
 
     /// The last Route 53 change of this hostname.
     #[serde(rename = "lastChangeID")]
@@ -346,7 +346,7 @@ pub struct ZoneStatus {
 
 /// The longest TTL of the last hour: what a drain has to wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MaxTtl {
+pub struct MaxTTL {
     /// The TTL in seconds.
     pub seconds: i32,
     /// When it stops counting.

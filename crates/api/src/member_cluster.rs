@@ -58,7 +58,7 @@ pub struct MemberClusterSpec {
     #[serde(default, rename = "externalDNS", skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["ownerID".into()]))]
-    pub external_dns: Vec<ExternalDns>,
+    pub external_dns: Vec<ExternalDNS>,
 
     /// Its weight for hostnames that say nothing about it, 0 to 255. 0 drains the whole cluster.
     #[serde(default = "default_weight")]
@@ -133,7 +133,7 @@ pub struct LocalAccess {}
         .message("ExternalDNS takes --txt-prefix or --txt-suffix, not both: remove txtPrefix or txtSuffix")
 )]
 #[serde(rename_all = "camelCase")]
-pub struct ExternalDns {
+pub struct ExternalDNS {
     /// Its --txt-owner-id, unique over all members. Free text: names and ARNs alike.
     // 161 = the 186 bytes that owner, namespace and name of the DNSEndpoint may have together in the ownership TXT,
     // less the shortest namespace (1) and the shortest name (24); what is left for this object is the engine's to check.
@@ -194,7 +194,7 @@ pub struct ExternalDns {
 
     /// Its --policy.
     #[serde(default)]
-    pub policy: ExternalDnsPolicy,
+    pub policy: ExternalDNSPolicy,
 
     /// Its --interval.
     #[serde(default = "default_interval")]
@@ -230,7 +230,7 @@ fn default_record_cache() -> String {
 /// The --policy of an ExternalDNS that Truce can work with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ExternalDnsPolicy {
+pub enum ExternalDNSPolicy {
     /// It deletes what it owns and is no longer told to publish.
     #[default]
     Sync,
