@@ -57,6 +57,11 @@ impl HeldClaim {
         })
     }
 
+    /// The shared name it is for.
+    pub fn shared(&self) -> &SharedName {
+        &self.shared
+    }
+
     /// Whose it is.
     pub fn text(&self) -> &ClaimText {
         &self.text

@@ -129,4 +129,23 @@ impl Records {
             .take_while(move |(other, _)| other.name().is_within(name.name()))
             .map(|(name, sets)| (name, sets.as_slice()))
     }
+
+    /// The names beside `claim` whose label continues its own, and the claim itself, in Route 53's order.
+    pub fn beside<'a>(&'a self, claim: &'a RecordName) -> impl Iterator<Item = (&'a RecordName, &'a [RecordSet])> {
+        let label = claim.name().first_label();
+        let parent = claim.as_str().split_once('.').map_or("", |(_, parent)| parent);
+        // '-' sorts before the dot that ends a label, so the continued labels come before the claim itself.
+        let first = RecordName::listed(&format!("{label}-.{parent}"));
+        let stays = move |name: &RecordName| {
+            let front = name
+                .as_str()
+                .strip_suffix(parent)
+                .and_then(|front| front.strip_suffix('.'));
+            front.is_some_and(|front| front.rsplit('.').next().is_some_and(|l| l.starts_with(label)))
+        };
+        self.by_name
+            .range(first..)
+            .take_while(move |(name, _)| stays(name))
+            .map(|(name, sets)| (name, sets.as_slice()))
+    }
 }
