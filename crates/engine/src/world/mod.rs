@@ -3,4 +3,5 @@
 pub mod drains;
 pub mod hostnames;
 pub mod members;
+pub mod seen;
 pub mod zones;
