@@ -27,6 +27,19 @@ pub struct Emulator {
     process: Process,
 }
 
+/// One change of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// CREATE, DELETE or UPSERT.
+    pub action: String,
+    /// The record set's name, without the trailing dot.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// Its set identifier, or nothing.
+    pub set: String,
+}
+
 /// One request as the double saw it.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -36,8 +49,8 @@ pub struct Entry {
     pub actor: String,
     /// The operation, such as `ChangeResourceRecordSets`.
     pub operation: String,
-    /// The changes it asked for, as `ACTION NAME TYPE`.
-    pub changes: Vec<String>,
+    /// The changes it asked for.
+    pub changes: Vec<Change>,
     /// Whether it was accepted.
     pub accepted: bool,
     /// The whole entry.
@@ -49,6 +62,20 @@ impl Entry {
     #[must_use]
     pub fn changes_a_zone(&self) -> bool {
         self.operation == "ChangeResourceRecordSets"
+    }
+
+    /// Whether it asked for a change of a record set of this name.
+    #[must_use]
+    pub fn touches(&self, name: &str) -> bool {
+        self.changes.iter().any(|change| change.name == name)
+    }
+
+    /// Whether it asked for this action on this record set.
+    #[must_use]
+    pub fn did(&self, action: &str, name: &str, set: &str) -> bool {
+        self.changes
+            .iter()
+            .any(|change| change.action == action && change.name == name && change.set == set)
     }
 
     /// Whether it changed a zone.

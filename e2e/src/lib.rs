@@ -16,6 +16,7 @@ pub mod operator;
 pub mod pki;
 pub mod ports;
 pub mod process;
+pub mod story;
 pub mod tools;
 pub mod wait;
 pub mod world;

@@ -1,0 +1,107 @@
+//! Before the story: clusters with their Services, the zone with somebody else's records, Truce installed and running.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use aws_sdk_route53::types::{ChangeAction, RrType};
+
+use super::stage::{EAST, Stage, WEST, story_file};
+use crate::actor::Actor;
+use crate::apiserver::User;
+use crate::emulator::ZONE_ID;
+use crate::world::{HUB, MemberSpec, Plan, World};
+use crate::zone;
+
+/// The clusters of the story.
+#[must_use]
+pub fn world_plan() -> Plan {
+    let members = vec![
+        MemberSpec::new(EAST, "us-east-1", "prod-east", "sync"),
+        MemberSpec::new(WEST, "us-west-2", "prod-west", "upsert-only"),
+    ];
+    Plan {
+        members,
+        hub: true,
+        insync: Duration::from_millis(200),
+    }
+}
+
+/// Starts the world, installs Truce as its README says, and starts the operator with short timings.
+///
+/// # Errors
+/// If any of it fails.
+pub fn start() -> Result<Stage> {
+    let world = World::start(&world_plan())?;
+    let mut stage = Stage::new(world)?;
+    let ready = bystanders(&stage.world).and_then(|()| prepare(&mut stage));
+    stage.world.conclude(ready)?;
+    Ok(stage)
+}
+
+/// Records that are none of Truce's business.
+fn bystanders(world: &World) -> Result<()> {
+    let stranger = world.route53(&Actor::new("stranger", "us-east-1"))?;
+    let records = [
+        zone::simple("www.example.com", RrType::A, 300, &["198.51.100.7"])?,
+        zone::simple("example.com", RrType::Txt, 3600, &["\"v=spf1 -all\""])?,
+        zone::simple("old.example.com", RrType::Cname, 60, &["www.example.com"])?,
+    ];
+    stranger.change(
+        ZONE_ID,
+        records.into_iter().map(|set| (ChangeAction::Create, set)).collect(),
+    )
+}
+
+fn prepare(stage: &mut Stage) -> Result<()> {
+    stage.before = stage.zone()?;
+    install(&stage.world)?;
+    let mut spec = stage.world.operator_spec()?;
+    spec.extra = short_timings();
+    stage.world.start_operator(&spec)
+}
+
+/// Timings that make a story short; what they mean does not change.
+#[must_use]
+pub fn short_timings() -> Vec<String> {
+    ["--settle=1s", "--kind-change-settle=2s", "--drain-grace=2s"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// Installs CRDs, permissions, Secrets and Services, and declares zone and members.
+///
+/// # Errors
+/// If an API server refuses any of it.
+pub fn install(world: &World) -> Result<()> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let hub = world.kubectl(HUB)?;
+    for cluster in [HUB, EAST, WEST] {
+        world.namespace(cluster, "truce-system")?;
+        world.namespace(cluster, "shop")?;
+        world
+            .kubectl(cluster)?
+            .run(&["apply", "-f", &story_file("service.yaml")])?;
+    }
+    hub.run(&["apply", "--server-side", "-f", &format!("{root}/crds")])?;
+    hub.run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])?;
+    hub.run(&["apply", "-f", &format!("{root}/config/rbac/hub.yaml")])
+        .context("the hub's permissions")?;
+    // The hub is a member too.
+    hub.run(&["apply", "-f", &format!("{root}/config/rbac/member.yaml")])?;
+    for member in [EAST, WEST] {
+        let kubectl = world.kubectl(member)?;
+        kubectl
+            .run(&["apply", "-f", &format!("{root}/config/rbac/member.yaml")])
+            .context("a member's permissions")?;
+        let server = world.cluster(member)?;
+        let file = format!(
+            "--from-file=value={}",
+            server.kubeconfig_file(User::Truce, &server.url)?.display()
+        );
+        hub.run(&["create", "secret", "generic", member, "-n", "truce-system", &file])?;
+    }
+    for file in ["dns-zone.yaml", "members.yaml"] {
+        hub.run(&["apply", "-f", &story_file(file)])?;
+    }
+    Ok(())
+}
