@@ -1,6 +1,8 @@
 # Everything a developer or CI runs. `make help` lists the targets.
 
 CARGO ?= cargo
+# A failed test prints its chain of reasons; a backtrace of the harness would hide it.
+export RUST_LIB_BACKTRACE ?= 0
 # Number of random places at which `make test` kills the operator.
 KILLS ?= 10
 

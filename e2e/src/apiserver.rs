@@ -93,6 +93,7 @@ impl ApiServer {
             .collect();
         let certificate = write("server.crt", &serving.certificate)?;
         let key = write("server.key", &serving.key)?;
+        let public_key = write("server.pub", &serving.public_key)?;
         let tokens = write("tokens.csv", &tokens.join("\n"))?;
         let mut command = Command::new(&tools.kube_apiserver);
         command.args(["--etcd-servers", &etcd.url, "--etcd-prefix", &format!("/{name}")]);
@@ -109,7 +110,7 @@ impl ApiServer {
             .arg(&tokens);
         command
             .arg("--service-account-key-file")
-            .arg(&key)
+            .arg(&public_key)
             .arg("--service-account-signing-key-file")
             .arg(&key);
         command.args([

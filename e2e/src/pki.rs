@@ -11,13 +11,15 @@ pub struct Authority {
     certificate: String,
 }
 
-/// A certificate with its key, both as PEM.
+/// A certificate with its key, all as PEM.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// The certificate.
     pub certificate: String,
     /// Its PKCS 8 key.
     pub key: String,
+    /// The public half alone, which kube-apiserver wants for checking ServiceAccount tokens.
+    pub public_key: String,
 }
 
 impl Authority {
@@ -58,6 +60,7 @@ impl Authority {
         Ok(Identity {
             certificate: certificate.pem(),
             key: key.serialize_pem(),
+            public_key: key.public_key_pem(),
         })
     }
 }
