@@ -14,11 +14,7 @@ fn same(path: PathBuf, wanted: &str) {
         fs::write(&path, wanted).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "{} is out of date: run UPDATE_CRDS=1 cargo test -p truce-api",
-        path.display()
-    );
+    assert!(found == wanted, "{} is out of date: run make generate", path.display());
 }
 
 #[test]
