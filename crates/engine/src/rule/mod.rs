@@ -5,6 +5,7 @@ pub mod dialect;
 pub mod drained;
 pub mod failover;
 pub mod handover;
+pub mod hold;
 pub mod last_serving;
 pub mod latency;
 pub mod latency_weighted;

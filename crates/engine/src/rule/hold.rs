@@ -1,0 +1,203 @@
+//! When withdrawals that nobody asked for are held until a person confirms them.
+//!
+//! Invariant: held only if, within the window, they exceed both ten live sets and the zone's percentage of the live
+//! sets that stood when the window began (DESIGN.md, section 6). A drain is never a withdrawal in this sense, nor is
+//! the deletion of one GlobalHostname alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::time::Mono;
+use crate::value::ids::{ClusterName, HostnameKey};
+
+/// Withdrawals that always pass within a window.
+const ALWAYS: usize = 10;
+
+/// The clusters that a hostname would lose without anybody having asked for it.
+pub type Withdrawal = BTreeSet<ClusterName>;
+
+/// What was withdrawn lately in one zone, and what waits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// When, how many sets, and how many live sets the zone had before; oldest first, at most one a batch.
+    past: Vec<(Mono, usize, usize)>,
+    /// Accepted and on their way to Route 53.
+    accepted: BTreeMap<HostnameKey, usize>,
+    /// Held, by hostname.
+    held: BTreeMap<HostnameKey, Withdrawal>,
+    /// Since when something is held.
+    since: Option<Mono>,
+    /// What a person confirmed, until it is in the zone or wanted no more.
+    granted: BTreeMap<HostnameKey, Withdrawal>,
+}
+
+/// The zone's side of a verdict.
+#[derive(Debug, Clone, Copy)]
+pub struct Stand {
+    /// Live sets in the zone now.
+    pub live: usize,
+    /// `guard.maxWithdrawPercent`.
+    pub max_percent: u8,
+    /// The window.
+    pub window: Duration,
+}
+
+impl Guard {
+    /// Whether a hostname's withdrawal may go on. What is held is remembered until it passes or is wanted no more.
+    pub fn passes(
+        &mut self,
+        hostname: &HostnameKey,
+        withdrawal: &Withdrawal,
+        sets: usize,
+        stand: Stand,
+        now: Mono,
+    ) -> bool {
+        self.past.retain(|(at, _, _)| now - *at < stand.window);
+        self.accepted.remove(hostname);
+        if withdrawal.is_empty() {
+            self.release(hostname);
+            return true;
+        }
+        let lately: usize = self.past.iter().map(|(_, sets, _)| sets).sum();
+        let sum = lately + self.accepted.values().sum::<usize>() + sets;
+        let live_then = self.past.first().map_or(stand.live, |(_, _, live)| *live);
+        let many = sum > ALWAYS && sum * 100 > live_then * usize::from(stand.max_percent);
+        if many && self.granted.get(hostname) != Some(withdrawal) {
+            self.since.get_or_insert(now);
+            self.held.insert(hostname.clone(), withdrawal.clone());
+            return false;
+        }
+        self.held.remove(hostname);
+        self.accepted.insert(hostname.clone(), sets);
+        true
+    }
+
+    /// An accepted withdrawal is in the zone.
+    pub fn applied(&mut self, hostname: &HostnameKey, live_before: usize, now: Mono) {
+        if let Some(sets) = self.accepted.remove(hostname) {
+            self.past.push((now, sets, live_before));
+        }
+        self.release(hostname);
+    }
+
+    /// A hostname wants no withdrawal any more.
+    pub fn release(&mut self, hostname: &HostnameKey) {
+        self.held.remove(hostname);
+        self.granted.remove(hostname);
+        if self.held.is_empty() {
+            self.since = None;
+        }
+    }
+
+    /// A person confirmed a hash; whether it is that of what is held now.
+    pub fn confirm(&mut self, hash: &str) -> bool {
+        let fits = self.hash().is_some_and(|held| held == hash);
+        if fits {
+            self.granted.append(&mut self.held);
+            self.since = None;
+        }
+        fits
+    }
+
+    /// The hash of all that is held; `None` if nothing is.
+    pub fn hash(&self) -> Option<String> {
+        if self.held.is_empty() {
+            return None;
+        }
+        let mut hash = Sha256::new();
+        for (hostname, clusters) in &self.held {
+            hash.update(format!("{hostname} {clusters:?}\n"));
+        }
+        Some(
+            hash.finalize()
+                .iter()
+                .take(8)
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
+    }
+
+    /// What is held, by hostname.
+    pub fn held(&self) -> &BTreeMap<HostnameKey, Withdrawal> {
+        &self.held
+    }
+
+    /// Since when something is held.
+    pub fn since(&self) -> Option<Mono> {
+        self.since
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(n: usize) -> HostnameKey {
+        HostnameKey::new("shop", &format!("h{n}"))
+    }
+
+    fn east() -> Withdrawal {
+        [ClusterName::parse("east").unwrap()].into()
+    }
+
+    fn stand(live: usize) -> Stand {
+        Stand {
+            live,
+            max_percent: 50,
+            window: Duration::from_secs(600),
+        }
+    }
+
+    /// Asks for one withdrawal a hostname, each applied at once; returns how many passed.
+    fn wave(guard: &mut Guard, hostnames: usize, live: usize) -> usize {
+        let mut passed = 0;
+        for n in 0..hostnames {
+            if guard.passes(&key(n), &east(), 1, stand(live - passed), Mono(1_000)) {
+                guard.applied(&key(n), live - passed, Mono(1_000));
+                passed += 1;
+            }
+        }
+        passed
+    }
+
+    #[test]
+    fn up_to_ten_always_pass_and_beyond_that_half_of_the_zone() {
+        assert_eq!(wave(&mut Guard::default(), 10, 12), 10);
+        assert_eq!(wave(&mut Guard::default(), 12, 12), 10);
+        assert_eq!(wave(&mut Guard::default(), 60, 100), 50);
+    }
+
+    #[test]
+    fn what_is_held_passes_once_its_hash_is_confirmed_and_not_with_another() {
+        let mut guard = Guard::default();
+        wave(&mut guard, 12, 12);
+        let hash = guard.hash().unwrap();
+        assert!(!guard.confirm("0000"));
+        assert!(!guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
+        assert!(guard.confirm(&hash));
+        assert!(guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
+        guard.applied(&key(10), 2, Mono(2_000));
+        assert!(guard.passes(&key(11), &east(), 1, stand(2), Mono(2_000)));
+        assert_eq!(guard.hash(), None);
+    }
+
+    #[test]
+    fn after_the_window_the_count_begins_anew() {
+        let mut guard = Guard::default();
+        wave(&mut guard, 12, 12);
+        let later = Mono(1_000 + 600_000);
+        assert!(guard.passes(&key(10), &east(), 1, stand(2), later));
+    }
+
+    #[test]
+    fn a_withdrawal_that_is_wanted_no_more_is_not_held() {
+        let mut guard = Guard::default();
+        wave(&mut guard, 12, 12);
+        for n in 10..12 {
+            guard.passes(&key(n), &Withdrawal::new(), 0, stand(2), Mono(1_500));
+        }
+        assert_eq!(guard.hash(), None);
+    }
+}
