@@ -19,6 +19,7 @@ mod dns_zone;
 mod duration;
 mod external_dns;
 mod global_hostname;
+mod hostname_status;
 mod member_cluster;
 mod rules;
 
@@ -29,6 +30,7 @@ pub use dns_zone::*;
 pub use duration::*;
 pub use external_dns::*;
 pub use global_hostname::*;
+pub use hostname_status::*;
 pub use member_cluster::*;
 
 /// The API group of all kinds of Truce.
