@@ -1,1 +1,16 @@
-//! A strict double of Route 53 and STS.
+//! A strict double of Route 53 and STS, with the DNS answers that Route 53 would give.
+//!
+//! `core` holds the rules and is pure; `api` and `dns` are its two fronts; [`serve`] runs both in this process.
+//! What is enforced and what is not yet stands in the crate's README.
+
+pub mod api;
+pub mod config;
+pub mod core;
+pub mod dns;
+mod emulator;
+pub mod journal;
+mod serve;
+
+pub use config::Config;
+pub use emulator::StartError;
+pub use serve::{Handle, serve};

@@ -1,0 +1,127 @@
+//! The double's own pages under `/_emulator/`: what tests read beside AWS's API, as JSON.
+
+use axum::body::{Body, Bytes};
+use axum::http::{Method, Response, StatusCode, header};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::core::record::RecordSet;
+use crate::core::shape::RawSet;
+use crate::core::zone::{Diff, Version, Zone};
+use crate::emulator::Emulator;
+
+/// Serves one page; `path` is what follows `/_emulator/`.
+pub(crate) fn handle(
+    emulator: &Emulator,
+    method: &Method,
+    path: &str,
+    query: Option<&str>,
+    body: &Bytes,
+) -> Response<Body> {
+    let since = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .find(|(key, _)| key == "since")
+        .and_then(|(_, value)| value.parse::<u64>().ok())
+        .unwrap_or(0);
+    let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+    let found = match (method.as_str(), segments.as_slice()) {
+        ("GET", ["journal"]) => Some(to_json(&emulator.journal_since(since))),
+        ("GET", ["requests"]) => Some(to_json(&emulator.request_counts())),
+        ("GET", ["zones"]) => Some(zones(emulator)),
+        ("GET", ["zones", id]) => zone(emulator, id),
+        ("GET", ["zones", id, "versions"]) => versions(emulator, id, since),
+        ("GET", ["insync-ms"]) => Some(json!({ "insyncMs": emulator.lock().service.insync_ms })),
+        ("POST" | "PUT", ["insync-ms"]) => return set_insync(emulator, body),
+        _ => None,
+    };
+    match found {
+        Some(value) => reply(StatusCode::OK, &value),
+        None => reply(
+            StatusCode::NOT_FOUND,
+            &json!({ "error": format!("nothing at {method} /_emulator/{path}; there are GET journal?since=SEQ, \
+                GET requests, GET zones, GET zones/ID, GET zones/ID/versions?since=N, GET and POST insync-ms") }),
+        ),
+    }
+}
+
+fn zones(emulator: &Emulator) -> Value {
+    let inner = emulator.lock();
+    inner.service.zones().map(head).collect()
+}
+
+fn head(zone: &Zone) -> Value {
+    json!({
+        "id": zone.id,
+        "name": zone.name.as_str(),
+        "account": zone.account,
+        "private": zone.private,
+        "version": zone.version(),
+        "recordSetCount": zone.len(),
+    })
+}
+
+fn zone(emulator: &Emulator, id: &str) -> Option<Value> {
+    let inner = emulator.lock();
+    let zone = inner.service.zone(id)?;
+    let mut page = head(zone);
+    let sets: Vec<RawSet> = zone.iter().map(|(_, set)| RawSet::from(&**set)).collect();
+    if let Some(fields) = page.as_object_mut() {
+        fields.insert("recordSets".to_owned(), to_json(&sets));
+    }
+    Some(page)
+}
+
+fn versions(emulator: &Emulator, id: &str, since: u64) -> Option<Value> {
+    let inner = emulator.lock();
+    let zone = inner.service.zone(id)?;
+    let list: Vec<Value> = zone.versions_after(since).map(|v| version(v)).collect();
+    Some(Value::Array(list))
+}
+
+/// A version as the difference to the one before; version 1 begins with an empty zone.
+fn version(version: &Version) -> Value {
+    let side = |pick: fn(&Diff) -> Option<&RecordSet>| -> Vec<RawSet> {
+        version
+            .diff
+            .iter()
+            .filter_map(pick)
+            .map(RawSet::from)
+            .collect()
+    };
+    json!({
+        "version": version.number,
+        "timeMs": version.at_ms,
+        "insyncAtMs": version.insync_at_ms,
+        "changeID": version.change_id,
+        "accessKey": version.access_key,
+        "removed": side(|d| d.before.as_deref()),
+        "added": side(|d| d.after.as_deref()),
+    })
+}
+
+fn set_insync(emulator: &Emulator, body: &Bytes) -> Response<Body> {
+    let text = String::from_utf8_lossy(body);
+    match text.trim().parse::<u64>() {
+        Ok(ms) => {
+            emulator.lock().service.insync_ms = ms;
+            reply(StatusCode::OK, &json!({ "insyncMs": ms }))
+        }
+        Err(_) => reply(
+            StatusCode::BAD_REQUEST,
+            &json!({ "error": format!("'{text}' is not a number of milliseconds; send one, such as 500") }),
+        ),
+    }
+}
+
+fn to_json<T: Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or_else(|e| json!({ "error": e.to_string() }))
+}
+
+fn reply(status: StatusCode, value: &Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(value.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static("application/json"),
+    );
+    response
+}

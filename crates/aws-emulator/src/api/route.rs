@@ -1,0 +1,133 @@
+//! Which operation a request asks for, and who asks.
+
+use std::collections::BTreeMap;
+
+use axum::http::{HeaderMap, Method, Uri, header};
+
+/// How errors are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Route 53.
+    RestXml,
+    /// STS.
+    Query,
+}
+
+/// A Route 53 operation with what its path names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route53 {
+    /// Zone id.
+    ChangeResourceRecordSets(String),
+    /// Nothing in the path.
+    CreateHostedZone,
+    /// Change id.
+    GetChange(String),
+    /// Zone id.
+    GetHostedZone(String),
+    /// Nothing in the path.
+    ListHostedZones,
+    /// Nothing in the path.
+    ListHostedZonesByName,
+    /// Zone id.
+    ListResourceRecordSets(String),
+    /// Resource type and id.
+    ListTagsForResource(String, String),
+    /// Resource type.
+    ListTagsForResources(String),
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Route 53.
+    Route53(Route53),
+    /// STS, by action; the action need not exist.
+    Sts(String),
+    /// Nothing that is known.
+    Unknown,
+}
+
+/// A request, taken apart.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: BTreeMap<String, String>,
+    pub(crate) access_key: Option<String>,
+    pub(crate) operation: Operation,
+    pub(crate) protocol: Protocol,
+}
+
+impl Call {
+    pub(crate) fn new(method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Self {
+        let path = uri.path().to_owned();
+        let mut query = pairs(uri.query().unwrap_or_default().as_bytes());
+        if path == "/" && method == Method::POST {
+            query.extend(pairs(body));
+        }
+        let access_key = access_key(headers, &query);
+        let operation = if path == "/" {
+            match query.get("Action") {
+                Some(action) => Operation::Sts(action.clone()),
+                None => Operation::Unknown,
+            }
+        } else {
+            route53(method, &path).map_or(Operation::Unknown, Operation::Route53)
+        };
+        let protocol = match operation {
+            Operation::Sts(_) => Protocol::Query,
+            Operation::Route53(_) | Operation::Unknown => Protocol::RestXml,
+        };
+        Self {
+            method: method.to_string(),
+            path,
+            query,
+            access_key,
+            operation,
+            protocol,
+        }
+    }
+}
+
+fn pairs(text: &[u8]) -> BTreeMap<String, String> {
+    form_urlencoded::parse(text)
+        .map(|(key, value)| (key.into_owned(), value.into_owned()))
+        .collect()
+}
+
+/// Access key id of a SigV4 signature, in the header or in the query.
+fn access_key(headers: &HeaderMap, query: &BTreeMap<String, String>) -> Option<String> {
+    let in_header = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once("Credential="))
+        .map(|(_, rest)| rest);
+    let credential = in_header.or(query.get("X-Amz-Credential").map(String::as_str))?;
+    let key = credential.split(['/', ',', ' ']).next()?;
+    (!key.is_empty()).then(|| key.to_owned())
+}
+
+fn route53(method: &Method, path: &str) -> Option<Route53> {
+    let rest = path.strip_prefix("/2013-04-01/")?;
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let segments: Vec<&str> = rest.split('/').collect();
+    let get = method == Method::GET;
+    let post = method == Method::POST;
+    match segments.as_slice() {
+        ["hostedzone"] if get => Some(Route53::ListHostedZones),
+        ["hostedzone"] if post => Some(Route53::CreateHostedZone),
+        ["hostedzonesbyname"] if get => Some(Route53::ListHostedZonesByName),
+        ["hostedzone", id] if get => Some(Route53::GetHostedZone(id.to_string())),
+        ["hostedzone", id, "rrset"] if post => {
+            Some(Route53::ChangeResourceRecordSets(id.to_string()))
+        }
+        ["hostedzone", id, "rrset"] if get => Some(Route53::ListResourceRecordSets(id.to_string())),
+        ["change", id] if get => Some(Route53::GetChange(id.to_string())),
+        ["tags", kind] if post => Some(Route53::ListTagsForResources(kind.to_string())),
+        ["tags", kind, id] if get => Some(Route53::ListTagsForResource(
+            kind.to_string(),
+            id.to_string(),
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Configuration: the YAML file, and what the library and the flags hand over.
+//!
+//! Invariant: an unknown field is an error that names it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::core::shape::RawSet;
+
+/// The YAML file of `--config`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct File {
+    /// Hosted zones to begin with.
+    pub zones: Vec<ZoneConfig>,
+    /// Access key id -> account id; other keys belong to account 111111111111.
+    pub access_keys: BTreeMap<String, String>,
+    /// Network -> AWS region, for EDNS Client Subnet and for the address that a query comes from; the longest
+    /// matching prefix wins.
+    pub regions: BTreeMap<String, String>,
+    /// Load balancer's DNS name -> its addresses; other load balancers get made-up ones.
+    pub load_balancers: BTreeMap<String, Vec<IpAddr>>,
+    /// Ids of health checks that exist.
+    pub health_checks: BTreeSet<String>,
+}
+
+/// A hosted zone to begin with.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ZoneConfig {
+    /// Name.
+    pub name: String,
+    /// Id, `^Z[A-Z0-9]{1,31}$`; made up if absent.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Account; default 111111111111.
+    #[serde(default)]
+    pub account: Option<String>,
+    /// Private zones are not served over DNS.
+    #[serde(default)]
+    pub private: bool,
+    /// Comment.
+    #[serde(default)]
+    pub comment: Option<String>,
+    /// Record sets beside NS and SOA; created under the same rules as by the API.
+    #[serde(default)]
+    pub records: Vec<RawSet>,
+}
+
+/// All settings of a running double.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Address of the API; port 0 chooses one.
+    pub listen: SocketAddr,
+    /// Address of DNS, UDP and TCP on one port; port 0 chooses one.
+    pub dns: SocketAddr,
+    /// From a change to INSYNC, in milliseconds.
+    pub insync_ms: u64,
+    /// Region of DNS clients that no network of the configuration covers.
+    pub dns_default_region: String,
+    /// Seed of the weighted choices.
+    pub dns_seed: u64,
+    /// Most record sets of a zone.
+    pub max_sets_per_zone: usize,
+    /// Refuse a batch that leaves an alias without its target.
+    pub refuse_deleting_targets: bool,
+    /// File to append the journal to.
+    pub journal: Option<PathBuf>,
+    /// What the YAML file holds.
+    pub file: File,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self {
+            listen: loopback,
+            dns: loopback,
+            insync_ms: 0,
+            dns_default_region: "us-east-1".to_owned(),
+            dns_seed: 1,
+            max_sets_per_zone: 10_000,
+            refuse_deleting_targets: true,
+            journal: None,
+            file: File::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The same with one more zone, `id` made up if `None`.
+    #[must_use]
+    pub fn with_zone(mut self, name: &str, id: Option<&str>) -> Self {
+        self.file.zones.push(ZoneConfig {
+            name: name.to_owned(),
+            id: id.map(str::to_owned),
+            ..ZoneConfig::default()
+        });
+        self
+    }
+}
+
+/// Reads the YAML text of a configuration.
+///
+/// # Errors
+/// What is wrong and where.
+pub fn parse(text: &str) -> Result<File, serde_saphyr::Error> {
+    serde_saphyr::from_str(text)
+}
