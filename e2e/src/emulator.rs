@@ -166,13 +166,23 @@ impl Emulator {
 }
 
 fn entry(raw: &Value) -> Result<Entry> {
-    let text = |key: &str| raw[key].as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let changes = raw["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let change = |change: &Value| {
+        let set = &change["recordSet"];
+        Change {
+            action: text(change, "action"),
+            name: text(set, "name").trim_end_matches('.').to_lowercase(),
+            kind: text(set, "type"),
+            set: text(set, "setIdentifier"),
+        }
+    };
     Ok(Entry {
-        number: raw["number"].as_u64().unwrap_or_default(),
-        actor: text("actor"),
-        operation: text("operation"),
-        changes: Vec::new(),
-        accepted: raw["result"] == "ok",
+        number: raw["seq"].as_u64().context("a journal entry has a number")?,
+        actor: text(raw, "accessKey"),
+        operation: text(raw, "action"),
+        changes: changes.iter().map(change).collect(),
+        accepted: raw["code"] == "OK",
         raw: raw.clone(),
     })
 }

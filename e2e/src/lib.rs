@@ -16,6 +16,8 @@ pub mod operator;
 pub mod pki;
 pub mod ports;
 pub mod process;
+pub mod proxy;
+pub mod short_story;
 pub mod story;
 pub mod tools;
 pub mod wait;

@@ -23,7 +23,7 @@ mod weight_zero;
 use anyhow::{Context, Result};
 
 pub use setup::{install, short_timings, start, world_plan};
-pub use stage::{EAST, EAST2, HUB_ACTOR, Near, Stage, WEST};
+pub use stage::{EAST, EAST2, HUB_ACTOR, Near, Stage, WEST, story_file};
 pub use watcher::Watcher;
 
 /// The shared name of the story.

@@ -370,7 +370,7 @@ impl Stage {
 
 /// The path of a file of `e2e/story`.
 #[must_use]
-pub(crate) fn story_file(file: &str) -> String {
+pub fn story_file(file: &str) -> String {
     format!("{}/story/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
