@@ -101,10 +101,11 @@ impl World {
     pub fn start(plan: &Plan) -> Result<Self> {
         let tools = Tools::get()?;
         let binaries = Binaries::get()?;
-        let dir = tempfile::Builder::new()
+        let mut dir = tempfile::Builder::new()
             .prefix("truce-e2e-")
             .tempdir()
             .context("create the run's folder")?;
+        dir.disable_cleanup(std::env::var_os("TRUCE_E2E_KEEP_LOGS").is_some());
         let run = dir.path();
         let authority = Authority::new()?;
         let etcd = Etcd::start(&tools.etcd, run, &run.join("logs"))?;

@@ -12,6 +12,9 @@ use crate::emulator::ZONE_ID;
 use crate::world::{HUB, MemberSpec, Plan, World};
 use crate::zone;
 
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
 /// The clusters of the story.
 #[must_use]
 pub fn world_plan() -> Plan {
@@ -26,12 +29,20 @@ pub fn world_plan() -> Plan {
     }
 }
 
-/// Starts the world, installs Truce as its README says, and starts the operator with short timings.
+/// Starts the world of the story, installs Truce as its README says, and starts the operator with short timings.
 ///
 /// # Errors
 /// If any of it fails.
 pub fn start() -> Result<Stage> {
-    let world = World::start(&world_plan())?;
+    start_with(&world_plan())
+}
+
+/// The same on another world, which has to have the clusters of the story.
+///
+/// # Errors
+/// If any of it fails.
+pub fn start_with(plan: &Plan) -> Result<Stage> {
+    let world = World::start(plan)?;
     let mut stage = Stage::new(world)?;
     let ready = bystanders(&stage.world).and_then(|()| prepare(&mut stage));
     stage.world.conclude(ready)?;
@@ -68,31 +79,37 @@ pub fn short_timings() -> Vec<String> {
         .to_vec()
 }
 
-/// Installs CRDs, permissions, Secrets and Services, and declares zone and members.
+/// Installs Truce, its members' permissions and everybody's Services, and declares zone and members.
 ///
 /// # Errors
 /// If an API server refuses any of it.
 pub fn install(world: &World) -> Result<()> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let hub = world.kubectl(HUB)?;
     for cluster in [HUB, EAST, WEST] {
         world.namespace(cluster, "truce-system")?;
         world.namespace(cluster, "shop")?;
-        world
-            .kubectl(cluster)?
-            .run(&["apply", "-f", &story_file("service.yaml")])?;
-    }
-    hub.run(&["apply", "--server-side", "-f", &format!("{root}/crds")])?;
-    hub.run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])?;
-    hub.run(&["apply", "-f", &format!("{root}/config/rbac/hub.yaml")])
-        .context("the hub's permissions")?;
-    // The hub is a member too.
-    hub.run(&["apply", "-f", &format!("{root}/config/rbac/member.yaml")])?;
-    for member in [EAST, WEST] {
-        let kubectl = world.kubectl(member)?;
+        let kubectl = world.kubectl(cluster)?;
+        kubectl.run(&["apply", "-f", &story_file("service.yaml")])?;
+        // The hub is a member too.
         kubectl
-            .run(&["apply", "-f", &format!("{root}/config/rbac/member.yaml")])
+            .run(&["apply", "-f", &format!("{ROOT}/config/rbac/member.yaml")])
             .context("a member's permissions")?;
+    }
+    install_hub(world, HUB)
+}
+
+/// Makes a cluster a hub: CRDs, permissions, the Secrets of the members, and the objects for zone and members.
+///
+/// # Errors
+/// If its API server refuses any of it.
+pub fn install_hub(world: &World, cluster: &str) -> Result<()> {
+    let hub = world.kubectl(cluster)?;
+    world.namespace(cluster, "truce-system")?;
+    world.namespace(cluster, "shop")?;
+    hub.run(&["apply", "--server-side", "-f", &format!("{ROOT}/crds")])?;
+    hub.run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])?;
+    hub.run(&["apply", "-f", &format!("{ROOT}/config/rbac/hub.yaml")])
+        .context("the hub's permissions")?;
+    for member in [EAST, WEST] {
         let server = world.cluster(member)?;
         let file = format!(
             "--from-file=value={}",
