@@ -51,7 +51,7 @@ impl Operator {
         command
             .arg("--kubeconfig")
             .arg(&self.kubeconfig)
-            .args(["--admin-address", &admin]);
+            .args(["--admin-address", &admin, "--log-format=text"]);
         command.args(&self.extra);
         self.actor.configure(&mut command, &self.endpoint);
         command.env("RUST_LOG", "info,truce=debug").env("RUST_BACKTRACE", "1");

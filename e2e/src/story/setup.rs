@@ -74,9 +74,15 @@ fn prepare(stage: &mut Stage) -> Result<()> {
 /// Timings that make a story short; what they mean does not change.
 #[must_use]
 pub fn short_timings() -> Vec<String> {
-    ["--settle=1s", "--kind-change-settle=2s", "--drain-grace=2s"]
-        .map(str::to_owned)
-        .to_vec()
+    [
+        "--settle=1s",
+        "--kind-change-settle=2s",
+        "--drain-grace=2s",
+        "--insync-poll=100ms",
+        "--member-poll=500ms",
+    ]
+    .map(str::to_owned)
+    .to_vec()
 }
 
 /// Installs Truce, its members' permissions and everybody's Services, and declares zone and members.

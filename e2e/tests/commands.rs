@@ -1,0 +1,122 @@
+//! The commands that users rely on, run as the documentation writes them, by a shell with kubectl in its PATH; and what a
+//! re-apply of the original files, client-side and server-side, leaves of them.
+
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use truce_e2e::story::{self, APP, EAST, Near, Stage, WEST, story_file};
+use truce_e2e::world::{HUB, Ingress};
+
+/// The ways in which the files of Git come back.
+const REAPPLIES: [&str; 3] = ["nothing", "kubectl apply -f", "kubectl apply --server-side -f"];
+
+/// Runs a line as a user's shell would.
+fn shell(stage: &Stage, line: &str) -> Result<String> {
+    println!("{HUB}$ {line}");
+    let hub = stage.world.kubectl(HUB)?;
+    let bin = stage.world.dir().join("bin");
+    std::fs::create_dir_all(&bin)?;
+    let link = bin.join("kubectl");
+    if !link.exists() {
+        std::os::unix::fs::symlink(hub.executable(), &link)?;
+    }
+    let path = std::env::join_paths(
+        std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    )?;
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .env("PATH", path)
+        .env("KUBECONFIG", hub.kubeconfig())
+        .output()?;
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    print!("{out}{err}");
+    ensure!(output.status.success(), "{line}: {}: {err}", output.status);
+    Ok(out.into_owned())
+}
+
+fn reapply(stage: &Stage, how: &str) -> Result<()> {
+    if how != "nothing" {
+        for file in ["hostname.yaml", "members.yaml", "dns-zone.yaml"] {
+            shell(stage, &format!("{how} {}", story_file(file)))?;
+        }
+    }
+    Ok(())
+}
+
+/// A hostname drained on one cluster, the files re-applied, and back.
+fn drain_a_hostname(stage: &Stage, how: &str) -> Result<()> {
+    shell(
+        stage,
+        r#"kubectl patch ghn app -n shop --type=merge -p '{"spec":{"weights":{"west":0}}}'"#,
+    )?;
+    stage.zone_lacks(&["app.example.com", "set=demo/west"])?;
+    reapply(stage, how)?;
+    stage.state("app", WEST, "Drained")?;
+    stage.answers(Near::West, APP, &["203.0.113.10"])?;
+    shell(
+        stage,
+        r#"kubectl patch ghn app -n shop --type=merge -p '{"spec":{"weights":{"west":null}}}'"#,
+    )?;
+    shell(
+        stage,
+        "kubectl wait --for=condition=Ready ghn/app -n shop --timeout=40s",
+    )?;
+    stage.answers(Near::West, APP, &["203.0.113.20"])
+}
+
+/// A whole cluster drained, the files re-applied, and back.
+fn drain_a_cluster(stage: &Stage, how: &str) -> Result<()> {
+    shell(
+        stage,
+        r#"kubectl patch mcl east --type=merge -p '{"spec":{"weight":0}}'"#,
+    )?;
+    reapply(stage, how)?;
+    shell(stage, "kubectl wait --for=condition=Drained mcl/east --timeout=40s")?;
+    let zone = stage.zone()?;
+    ensure!(
+        !zone.iter().any(|line| line.contains("set=demo/east")),
+        "Drained, but in the zone: {zone:#?}"
+    );
+    stage.answers(Near::East, APP, &["203.0.113.20"])?;
+    shell(
+        stage,
+        r#"kubectl patch mcl east --type=merge -p '{"spec":{"weight":100}}'"#,
+    )?;
+    stage.answers(Near::East, APP, &["203.0.113.10"])
+}
+
+fn run(stage: &mut Stage) -> Result<()> {
+    stage
+        .world
+        .load_balancer(EAST, "shop", "gateway", Ingress::Ips(&["203.0.113.10"]))?;
+    stage
+        .world
+        .load_balancer(WEST, "shop", "gateway", Ingress::Ips(&["203.0.113.20"]))?;
+    stage.apply("hostname.yaml")?;
+    shell(
+        stage,
+        "kubectl wait --for=condition=Ready ghn/app -n shop --timeout=40s",
+    )?;
+    for how in REAPPLIES {
+        println!("# re-applied in between: {how}");
+        drain_a_hostname(stage, how)?;
+        drain_a_cluster(stage, how)?;
+    }
+    let table = shell(stage, "kubectl get ghn -A")?;
+    ensure!(table.contains("HOSTNAME") && table.contains(APP), "{table}");
+    let table = shell(stage, "kubectl get mcl")?;
+    ensure!(table.contains("REACHABLE") && table.contains("us-west-2"), "{table}");
+    let text = shell(stage, "kubectl describe ghn app -n shop")?;
+    ensure!(text.contains("Cluster Hostname"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn documented_commands_survive_a_reapply() -> Result<()> {
+    let mut stage = story::start()?;
+    let result = run(&mut stage);
+    stage.world.conclude(result)
+}
