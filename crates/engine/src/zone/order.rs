@@ -1,1 +1,235 @@
 //! Safe order inside a batch.
+//!
+//! Invariant: deletes go before creates; a set that refers to another (an alias, or a CNAME) is deleted before it and
+//! created after it, since Route 53 looks at a batch change by change and refuses an alias whose target is not there
+//! (facts: route53.md 1.3). What belongs to no batch here: the fence, which goes before all of it (`fence.rs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::effect::Change;
+use crate::value::dns_name::DnsName;
+use crate::value::record::{RecordData, RecordSet, RecordType};
+use crate::world::zones::Records;
+
+/// Levels of references that are followed: Route 53 documents three levels of aliases, a CNAME may stand in front.
+const LEVELS: usize = 8;
+
+/// The changes in an order that Route 53 accepts: deletes from root to leaves, then creates from leaves to root; among
+/// equals by name, so that the same changes give the same batch.
+pub fn arrange(changes: &[Change]) -> Vec<Change> {
+    let (creates, deletes): (Vec<&Change>, Vec<&Change>) =
+        changes.iter().partition(|change| matches!(change, Change::Create(_)));
+    let by_depth = |changes: &[&Change]| {
+        let depth = Depths::of(changes);
+        let mut sorted: Vec<(usize, Change)> = changes.iter().map(|c| (depth.of_set(c.set()), (*c).clone())).collect();
+        sorted.sort();
+        sorted.into_iter().map(|(_, change)| change)
+    };
+    by_depth(&deletes).rev().chain(by_depth(&creates)).collect()
+}
+
+/// The aliases that stand in the zone, are not deleted by `changes`, and whose target group (name and type) loses all
+/// the sets that it has now: while the batch is applied they would point at nothing. A unit deletes them first and
+/// creates them again last. Includes aliases to those aliases.
+pub fn referrers(records: &Records, changes: &[Change]) -> Vec<RecordSet> {
+    let mut deleted: BTreeSet<RecordSet> = changes.iter().filter_map(deleted_set).cloned().collect();
+    let mut found = Vec::new();
+    let mut frontier: Vec<RecordSet> = deleted.iter().cloned().collect();
+    while let Some(set) = frontier.pop() {
+        let mut group = records
+            .at(&set.name)
+            .iter()
+            .filter(|s| s.record_type == set.record_type);
+        if !group.all(|s| deleted.contains(s)) {
+            continue;
+        }
+        let aliases = records.aliases_to(set.name.name()).flat_map(|name| records.at(name));
+        let pointing = aliases.filter(|a| a.record_type == set.record_type && target(a) == Some(set.name.as_str()));
+        for alias in pointing.cloned().collect::<Vec<_>>() {
+            if alias != set && deleted.insert(alias.clone()) {
+                found.push(alias.clone());
+                frontier.push(alias);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn deleted_set(change: &Change) -> Option<&RecordSet> {
+    match change {
+        Change::Delete(owned) => Some(owned.get()),
+        Change::Create(_) => None,
+    }
+}
+
+/// How many references lie between a set and the last that it leads to, inside one batch.
+struct Depths(BTreeMap<(String, RecordType), usize>);
+
+impl Depths {
+    fn of(changes: &[&Change]) -> Self {
+        let group = |set: &RecordSet| (set.name.as_str().to_owned(), set.record_type);
+        let mut depths = Self(changes.iter().map(|c| (group(c.set()), 0)).collect());
+        // Each round settles one more level; a loop of references, which Route 53 would refuse, ends with the rounds.
+        for _ in 0..LEVELS {
+            let mut changed = false;
+            for change in changes {
+                let depth = depths.of_set(change.set());
+                let known = depths.0.entry(group(change.set())).or_default();
+                if depth > *known {
+                    *known = depth;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        depths
+    }
+
+    fn of_set(&self, set: &RecordSet) -> usize {
+        let Some(target) = target(set) else {
+            return 0;
+        };
+        let types: &[RecordType] = match set.record_type {
+            RecordType::Cname => &[RecordType::Cname, RecordType::A, RecordType::Aaaa],
+            ref own => std::slice::from_ref(own),
+        };
+        let depth = |kind: &RecordType| self.0.get(&(target.to_owned(), *kind));
+        types.iter().filter_map(depth).max().map_or(0, |depth| depth + 1)
+    }
+}
+
+/// The name that a set refers to, in our spelling.
+fn target(set: &RecordSet) -> Option<&str> {
+    match &set.data {
+        RecordData::Alias { target, .. } => Some(DnsName::as_str(target)),
+        RecordData::Values { values, .. } if set.record_type == RecordType::Cname => {
+            values.first().map(|value| value.strip_suffix('.').unwrap_or(value))
+        }
+        RecordData::Values { .. } | RecordData::Opaque => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::dns_name::RecordName;
+    use crate::value::ids::{HostedZoneId, HostnameKey, HubId};
+    use crate::value::owned::{HeldClaim, Owned};
+    use crate::value::ownership::ClaimText;
+    use crate::value::record::Routing;
+    use crate::value::shared_name::SharedName;
+
+    fn set(name: &str, record_type: RecordType, data: RecordData) -> RecordSet {
+        RecordSet {
+            name: RecordName::listed(name),
+            record_type,
+            routing: Routing::Simple,
+            data,
+            health_check: None,
+        }
+    }
+
+    fn a(name: &str) -> RecordSet {
+        set(name, RecordType::A, RecordData::values(60, ["203.0.113.1"]))
+    }
+
+    fn cname(name: &str, target: &str) -> RecordSet {
+        set(name, RecordType::Cname, RecordData::values(60, [target]))
+    }
+
+    fn alias(name: &str, target: &str) -> RecordSet {
+        let data = RecordData::Alias {
+            zone: HostedZoneId::parse("Z1").unwrap(),
+            target: DnsName::parse(target).unwrap(),
+            evaluate_target_health: true,
+        };
+        set(name, RecordType::A, data)
+    }
+
+    fn delete(set: &RecordSet) -> Change {
+        let hub = HubId::parse("prod").unwrap();
+        let shared = SharedName::new(RecordName::listed("app.example.com")).unwrap();
+        let text = ClaimText {
+            hub: hub.clone(),
+            hostname: HostnameKey::new("shop", "app"),
+        };
+        let txt = self::set(
+            "_truce.app.example.com",
+            RecordType::Txt,
+            RecordData::values(300, [text.write()]),
+        );
+        let claim = HeldClaim::read(&shared, &txt, &hub).unwrap();
+        Change::Delete(Owned::under_claim(set, &claim).unwrap())
+    }
+
+    #[test]
+    fn targets_are_created_before_aliases_and_deleted_after_them() {
+        let root = alias("app.example.com", "_truce-primary.app.example.com");
+        let middle = alias("_truce-primary.app.example.com", "_truce-primary-x.app.example.com");
+        let leaf = a("_truce-primary-x.app.example.com");
+        let mut changes: Vec<Change> = [&root, &middle, &leaf].map(|s| Change::Create(s.clone())).to_vec();
+        changes.extend([&leaf, &root, &middle].map(delete));
+        let expected = [
+            delete(&root),
+            delete(&middle),
+            delete(&leaf),
+            Change::Create(leaf.clone()),
+            Change::Create(middle.clone()),
+            Change::Create(root.clone()),
+        ];
+        assert_eq!(arrange(&changes), expected);
+        changes.reverse();
+        assert_eq!(arrange(&changes), expected, "the order given has no meaning");
+    }
+
+    #[test]
+    fn a_cname_goes_before_its_target_too() {
+        let root = cname("app.example.com", "_truce-ip-east.app.example.com.");
+        let leaf = a("_truce-ip-east.app.example.com");
+        assert_eq!(arrange(&[delete(&leaf), delete(&root)]), [delete(&root), delete(&leaf)]);
+    }
+
+    #[test]
+    fn a_loop_of_cnames_ends() {
+        let (x, y) = (
+            cname("x.example.com", "y.example.com"),
+            cname("y.example.com", "x.example.com"),
+        );
+        assert_eq!(arrange(&[Change::Create(x), Change::Create(y)]).len(), 2);
+    }
+
+    #[test]
+    fn an_alias_to_a_group_that_is_deleted_whole_is_a_referrer_through_all_levels() {
+        let root = alias("app.example.com", "_truce-primary.app.example.com");
+        let middle = alias("_truce-primary.app.example.com", "_truce-primary-x.app.example.com");
+        let leaf = a("_truce-primary-x.app.example.com");
+        let other = a("_truce-primary-y.app.example.com");
+        let mut records = Records::default();
+        for set in [&root, &middle, &leaf, &other] {
+            records.set(&set.name, vec![set.clone()]);
+        }
+        let changes = [delete(&leaf), Change::Create(leaf.clone())];
+        let mut both = vec![middle.clone(), root.clone()];
+        both.sort();
+        assert_eq!(referrers(&records, &changes), both);
+        assert_eq!(referrers(&records, &[delete(&other)]), []);
+        assert_eq!(
+            referrers(&records, &[delete(&leaf), delete(&middle), delete(&root)]),
+            []
+        );
+        let twin = set(
+            leaf.name.as_str(),
+            RecordType::Aaaa,
+            RecordData::values(60, ["2001:db8::1"]),
+        );
+        records.set(&leaf.name, vec![leaf.clone(), twin]);
+        assert_eq!(
+            referrers(&records, &changes).len(),
+            2,
+            "AAAA does not hold an alias of type A"
+        );
+    }
+}
