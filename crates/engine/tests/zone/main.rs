@@ -1,5 +1,10 @@
 //! One zone's state machine against a small Route 53: cases of the catalogue, and laws under random faults.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows tests by their attribute only, not their helpers"
+)]
+
 mod cases;
 mod fake;
 mod world;
