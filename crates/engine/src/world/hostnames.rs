@@ -2,7 +2,7 @@
 //!
 //! Invariant: written by `world/apply.rs` and, for `Memory`, by the plan of that hostname alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -132,8 +132,8 @@ pub struct HostnameSpec {
     pub zone_ref: Option<ZoneRef>,
     /// TTL of non-alias records, seconds.
     pub ttl: u32,
-    /// What each member publishes.
-    pub source: Source,
+    /// What each member publishes; `None` only if every listed cluster has a source of its own.
+    pub source: Option<Source>,
     /// Which clusters.
     pub selection: Selection,
     /// Weights by cluster.
@@ -150,6 +150,27 @@ pub struct HostnameSpec {
     pub cluster_hostname: Option<String>,
     /// Whether 192.0.2.1 may stand before the first address.
     pub placeholder: bool,
+}
+
+impl HostnameSpec {
+    /// What this cluster publishes.
+    pub fn source_of(&self, cluster: &ClusterName) -> Option<&Source> {
+        let own = match &self.selection {
+            Selection::Clusters(clusters) => clusters.get(cluster).and_then(Option::as_ref),
+            Selection::Selector(_) => None,
+        };
+        own.or(self.source.as_ref())
+    }
+
+    /// The namespaces of members in which its sources lie.
+    pub fn source_namespaces(&self) -> BTreeSet<&str> {
+        let own = match &self.selection {
+            Selection::Clusters(clusters) => clusters.values().collect(),
+            Selection::Selector(_) => Vec::new(),
+        };
+        let all = own.into_iter().chain([&self.source]).flatten();
+        all.map(|Source::Service { namespace, .. }| &**namespace).collect()
+    }
 }
 
 /// One GlobalHostname.

@@ -9,9 +9,46 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use truce_api::MemberClusterStatus;
+
 use crate::effect::Access;
-use crate::value::ids::ZoneRef;
+use crate::reason::Problem;
+use crate::time::Wall;
+use crate::value::ids::{ClusterName, ZoneRef};
 use crate::value::region::Region;
+
+/// One MemberCluster object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemberFacts {
+    /// `metadata.name`; that it is a cluster name is checked with the spec.
+    pub name: String,
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.generation`.
+    pub generation: i64,
+    /// `metadata.creationTimestamp`.
+    pub created: Wall,
+    /// Whether `metadata.deletionTimestamp` is set: then it counts as deselected everywhere.
+    pub deleting: bool,
+    /// Whether it carries Truce's finalizer.
+    pub finalizer: bool,
+    /// `metadata.labels`, for `clusterSelector`.
+    pub labels: BTreeMap<String, String>,
+    /// `dns.truce.dev/confirm`.
+    pub confirm: Option<String>,
+    /// `dns.truce.dev/abandon`.
+    pub abandon: Option<ClusterName>,
+    /// The spec, or what is wrong with it.
+    pub spec: Result<Arc<MemberSpec>, Vec<Problem>>,
+    /// The status as the API server has it.
+    pub status: MemberClusterStatus,
+}
+
+impl AsRef<MemberFacts> for MemberFacts {
+    fn as_ref(&self) -> &MemberFacts {
+        self
+    }
+}
 
 /// A MemberCluster's spec, checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +61,12 @@ pub struct MemberSpec {
     pub standby: bool,
     /// How it is reached.
     pub access: Access,
-    /// Its ExternalDNS instances; empty: the hub writes the cluster names.
+    /// Its ExternalDNS instances that Truce can work with; if this and `external_dns_problems` are empty, the hub
+    /// writes the cluster names.
     pub external_dns: Vec<ExternalDns>,
+    /// What is wrong with the others. While there is anything, nothing new is done for the member's cluster names;
+    /// the shared names go on (DESIGN.md, section 4).
+    pub external_dns_problems: Vec<Problem>,
     /// Default weight; 0 drains the whole cluster.
     pub weight: u8,
 }

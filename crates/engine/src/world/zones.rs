@@ -3,15 +3,50 @@
 //! Invariant: `Records` is what Route 53 said last, name by name, with the hub's own accepted batches applied.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use truce_api::DNSZoneStatus;
 
 use super::hostnames::LabelSelector;
 use crate::effect::Change;
+use crate::reason::Problem;
+use crate::time::Wall;
 use crate::value::dns_name::{DnsName, RecordName};
-use crate::value::ids::HostedZoneId;
+use crate::value::ids::{HostedZoneId, ZoneRef};
 use crate::value::record::{RecordData, RecordSet, SetKey};
+
+/// One DNSZone object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ZoneFacts {
+    /// Its name.
+    pub name: ZoneRef,
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.generation`.
+    pub generation: i64,
+    /// `metadata.creationTimestamp`.
+    pub created: Wall,
+    /// Whether `metadata.deletionTimestamp` is set.
+    pub deleting: bool,
+    /// Whether it carries Truce's finalizer.
+    pub finalizer: bool,
+    /// `dns.truce.dev/confirm`.
+    pub confirm: Option<String>,
+    /// `dns.truce.dev/paused: "true"`.
+    pub paused: bool,
+    /// The spec, or what is wrong with it.
+    pub spec: Result<Arc<ZoneSpec>, Vec<Problem>>,
+    /// The status as the API server has it.
+    pub status: DNSZoneStatus,
+}
+
+impl AsRef<ZoneFacts> for ZoneFacts {
+    fn as_ref(&self) -> &ZoneFacts {
+        self
+    }
+}
 
 /// A DNSZone's spec, checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
