@@ -79,10 +79,7 @@ impl Emulator {
                     })
             })
             .transpose()?;
-        let accounts = Accounts::new(
-            config.file.access_keys.clone(),
-            config.file.health_checks.clone(),
-        );
+        let accounts = Accounts::new(config.file.access_keys.clone(), config.file.health_checks.clone());
         let rules = Rules {
             max_sets_per_zone: config.max_sets_per_zone,
             refuse_deleting_targets: config.refuse_deleting_targets,
@@ -103,8 +100,7 @@ impl Emulator {
                 draws: config.dns_seed,
             }),
             clients: Clients::new(&config.file.regions, &config.dns_default_region)?,
-            load_balancers: LoadBalancers::new(&config.file.load_balancers)
-                .map_err(StartError::LoadBalancers)?,
+            load_balancers: LoadBalancers::new(&config.file.load_balancers).map_err(StartError::LoadBalancers)?,
         })
     }
 
@@ -135,10 +131,7 @@ fn now_ms() -> u64 {
 fn add_zone(service: &mut Service, zone: &ZoneConfig) -> Result<(), ApiError> {
     let caller = Caller {
         access_key: CONFIG_KEY.to_owned(),
-        account: zone
-            .account
-            .clone()
-            .unwrap_or_else(|| DEFAULT_ACCOUNT.to_owned()),
+        account: zone.account.clone().unwrap_or_else(|| DEFAULT_ACCOUNT.to_owned()),
     };
     let nth = service.zones().count();
     let new = NewZone {

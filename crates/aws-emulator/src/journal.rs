@@ -96,20 +96,11 @@ impl Journal {
         self.last + 1
     }
 
-    pub(crate) fn append(
-        &mut self,
-        time_ms: u64,
-        draft: Draft,
-        result: Result<u16, &ApiError>,
-    ) -> Arc<Entry> {
+    pub(crate) fn append(&mut self, time_ms: u64, draft: Draft, result: Result<u16, &ApiError>) -> Arc<Entry> {
         self.last += 1;
         let (status, code, message) = match result {
             Ok(status) => (status, "OK", String::new()),
-            Err(error) => (
-                error.code.status(),
-                error.code.as_str(),
-                error.message.clone(),
-            ),
+            Err(error) => (error.code.status(), error.code.as_str(), error.message.clone()),
         };
         let entry = Arc::new(Entry {
             seq: self.last,

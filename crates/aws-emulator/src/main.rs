@@ -62,8 +62,7 @@ impl Args {
         } = self;
         let mut file = match config {
             Some(path) => {
-                let text = std::fs::read_to_string(&path)
-                    .with_context(|| format!("reading {}", path.display()))?;
+                let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
                 config::parse(&text).with_context(|| format!("in {}", path.display()))?
             }
             None => config::File::default(),

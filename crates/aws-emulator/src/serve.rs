@@ -135,18 +135,11 @@ impl Handle {
     ///
     /// # Errors
     /// As ChangeResourceRecordSets.
-    pub fn change(
-        &self,
-        access_key: &str,
-        zone_id: &str,
-        changes: &[RawChange],
-    ) -> Result<Arc<Version>, ApiError> {
+    pub fn change(&self, access_key: &str, zone_id: &str, changes: &[RawChange]) -> Result<Arc<Version>, ApiError> {
         let now_ms = self.emulator.now_ms();
         let mut inner = self.emulator.lock();
         let caller = inner.service.accounts.caller(access_key);
-        let (_, version) = inner
-            .service
-            .change(&caller, zone_id, None, changes, now_ms)?;
+        let (_, version) = inner.service.change(&caller, zone_id, None, changes, now_ms)?;
         Ok(version)
     }
 

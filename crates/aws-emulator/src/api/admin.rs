@@ -80,12 +80,7 @@ fn versions(emulator: &Emulator, id: &str, since: u64) -> Option<Value> {
 /// A version as the difference to the one before; version 1 begins with an empty zone.
 fn version(version: &Version) -> Value {
     let side = |pick: fn(&Diff) -> Option<&RecordSet>| -> Vec<RawSet> {
-        version
-            .diff
-            .iter()
-            .filter_map(pick)
-            .map(RawSet::from)
-            .collect()
+        version.diff.iter().filter_map(pick).map(RawSet::from).collect()
     };
     json!({
         "version": version.number,

@@ -93,12 +93,7 @@ fn delegation_set(w: &mut Writer, zone: &Zone) {
 }
 
 /// ListHostedZonesResponse.
-pub(crate) fn list_hosted_zones(
-    zones: &[&Zone],
-    marker: Option<&str>,
-    next: Option<&str>,
-    max: usize,
-) -> String {
+pub(crate) fn list_hosted_zones(zones: &[&Zone], marker: Option<&str>, next: Option<&str>, max: usize) -> String {
     Writer::document("ListHostedZonesResponse", NAMESPACE, |w| {
         zone_elements(w, zones);
         w.maybe("Marker", marker);

@@ -80,11 +80,7 @@ fn serve_call(emulator: &Emulator, call: &Call, body: &Bytes) -> Response<Body> 
             }
             Operation::Sts(action) => {
                 note.action.clone_from(action);
-                sts::run(
-                    action,
-                    &caller,
-                    &Entry::request_id(inner.journal.next_seq()),
-                )
+                sts::run(action, &caller, &Entry::request_id(inner.journal.next_seq()))
             }
             Operation::Unknown => {
                 note.action = format!("{} {}", call.method, call.path);
@@ -96,10 +92,7 @@ fn serve_call(emulator: &Emulator, call: &Call, body: &Bytes) -> Response<Body> 
         .journal
         .append(now_ms, note, result.as_ref().map(|reply| reply.status));
     drop(inner);
-    respond(
-        result.map_err(|error| (error, call.protocol)),
-        &entry.request_id,
-    )
+    respond(result.map_err(|error| (error, call.protocol)), &entry.request_id)
 }
 
 fn authenticate(
@@ -121,20 +114,12 @@ fn authenticate(
 fn respond(result: Result<Reply, (ApiError, route::Protocol)>, request_id: &str) -> Response<Body> {
     let (status, body, location) = match result {
         Ok(reply) => (reply.status, reply.body, reply.location),
-        Err((error, protocol)) => (
-            error.code.status(),
-            answers::error(&error, protocol, request_id),
-            None,
-        ),
+        Err((error, protocol)) => (error.code.status(), answers::error(&error, protocol, request_id), None),
     };
     let mut response = Response::new(Body::from(body));
-    *response.status_mut() =
-        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        header::HeaderValue::from_static("text/xml"),
-    );
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("text/xml"));
     if let Ok(value) = header::HeaderValue::from_str(request_id) {
         headers.insert("x-amzn-requestid", value);
     }

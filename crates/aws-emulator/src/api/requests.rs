@@ -12,21 +12,12 @@ use super::xml::{self, Element};
 pub(crate) const NAMESPACE: &str = "https://route53.amazonaws.com/doc/2013-04-01/";
 
 /// Elements of other routing policies; known to the schema, not implemented yet.
-const OTHER_POLICIES: [&str; 4] = [
-    "GeoLocation",
-    "CidrRoutingConfig",
-    "GeoProximityLocation",
-    "AZAffinity",
-];
+const OTHER_POLICIES: [&str; 4] = ["GeoLocation", "CidrRoutingConfig", "GeoProximityLocation", "AZAffinity"];
 
 /// The root of a body, which must have this name.
 pub(crate) fn root(body: &[u8], expected: &str) -> Result<Element, ApiError> {
-    let root = xml::parse(body).map_err(|e| {
-        ApiError::new(
-            Code::MalformedInput,
-            format!("Unable to parse request: {e}"),
-        )
-    })?;
+    let root =
+        xml::parse(body).map_err(|e| ApiError::new(Code::MalformedInput, format!("Unable to parse request: {e}")))?;
     if root.name != expected {
         return Err(ApiError::new(
             Code::MalformedInput,
@@ -50,11 +41,7 @@ pub(crate) fn change_batch(body: &[u8]) -> Result<(Option<String>, Vec<RawChange
     let comment = batch.text_of("Comment").map(str::to_owned);
     let changes = required(batch, "Changes")?;
     only(changes, &["Change"])?;
-    let changes = changes
-        .children
-        .iter()
-        .map(change)
-        .collect::<Result<_, _>>()?;
+    let changes = changes.children.iter().map(change).collect::<Result<_, _>>()?;
     Ok((comment, changes))
 }
 
@@ -119,10 +106,7 @@ fn values(element: &Element) -> Result<Vec<String>, ApiError> {
 }
 
 fn alias(element: &Element) -> Result<RawAlias, ApiError> {
-    only(
-        element,
-        &["HostedZoneId", "DNSName", "EvaluateTargetHealth"],
-    )?;
+    only(element, &["HostedZoneId", "DNSName", "EvaluateTargetHealth"])?;
     Ok(RawAlias {
         hosted_zone_id: required(element, "HostedZoneId")?.text.clone(),
         dns_name: required(element, "DNSName")?.text.clone(),
@@ -135,19 +119,10 @@ pub(crate) fn create_hosted_zone(body: &[u8]) -> Result<NewZone, ApiError> {
     let root = root(body, "CreateHostedZoneRequest")?;
     only(
         &root,
-        &[
-            "Name",
-            "VPC",
-            "CallerReference",
-            "HostedZoneConfig",
-            "DelegationSetId",
-        ],
+        &["Name", "VPC", "CallerReference", "HostedZoneConfig", "DelegationSetId"],
     )?;
     let config = root.child("HostedZoneConfig");
-    let private = config
-        .map(|c| boolean(c, "PrivateZone"))
-        .transpose()?
-        .flatten();
+    let private = config.map(|c| boolean(c, "PrivateZone")).transpose()?.flatten();
     Ok(NewZone {
         id: None,
         name: required(&root, "Name")?.text.clone(),
@@ -176,11 +151,7 @@ fn required<'e>(element: &'e Element, child: &str) -> Result<&'e Element, ApiErr
 }
 
 fn only(element: &Element, known: &[&str]) -> Result<(), ApiError> {
-    match element
-        .children
-        .iter()
-        .find(|c| !known.contains(&c.name.as_str()))
-    {
+    match element.children.iter().find(|c| !known.contains(&c.name.as_str())) {
         Some(other) => Err(ApiError::invalid_input(format!(
             "Invalid XML ; cvc-complex-type.2.4.a: Invalid content was found starting with element '{}'.",
             other.name

@@ -118,16 +118,11 @@ fn route53(method: &Method, path: &str) -> Option<Route53> {
         ["hostedzone"] if post => Some(Route53::CreateHostedZone),
         ["hostedzonesbyname"] if get => Some(Route53::ListHostedZonesByName),
         ["hostedzone", id] if get => Some(Route53::GetHostedZone(id.to_string())),
-        ["hostedzone", id, "rrset"] if post => {
-            Some(Route53::ChangeResourceRecordSets(id.to_string()))
-        }
+        ["hostedzone", id, "rrset"] if post => Some(Route53::ChangeResourceRecordSets(id.to_string())),
         ["hostedzone", id, "rrset"] if get => Some(Route53::ListResourceRecordSets(id.to_string())),
         ["change", id] if get => Some(Route53::GetChange(id.to_string())),
         ["tags", kind] if post => Some(Route53::ListTagsForResources(kind.to_string())),
-        ["tags", kind, id] if get => Some(Route53::ListTagsForResource(
-            kind.to_string(),
-            id.to_string(),
-        )),
+        ["tags", kind, id] if get => Some(Route53::ListTagsForResource(kind.to_string(), id.to_string())),
         _ => None,
     }
 }

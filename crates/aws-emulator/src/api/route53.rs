@@ -19,8 +19,8 @@ const MAX_ZONES: usize = 100;
 const MAX_TAGGED: usize = 10;
 /// Record types of the API, for the `type` parameter of a list.
 const TYPES: [&str; 17] = [
-    "SOA", "A", "TXT", "NS", "CNAME", "MX", "NAPTR", "PTR", "SRV", "SPF", "AAAA", "CAA", "DS",
-    "TLSA", "SSHFP", "SVCB", "HTTPS",
+    "SOA", "A", "TXT", "NS", "CNAME", "MX", "NAPTR", "PTR", "SRV", "SPF", "AAAA", "CAA", "DS", "TLSA", "SSHFP", "SVCB",
+    "HTTPS",
 ];
 
 /// What every operation works with.
@@ -55,9 +55,7 @@ pub(crate) fn run(context: &mut Context<'_>, operation: &Route53) -> Result<Repl
         Route53::ListHostedZones => list_zones(context),
         Route53::ListHostedZonesByName => list_zones_by_name(context),
         Route53::ListResourceRecordSets(id) => list(context, id),
-        Route53::ListTagsForResource(kind, id) => {
-            tags(context, kind, std::slice::from_ref(id), true)
-        }
+        Route53::ListTagsForResource(kind, id) => tags(context, kind, std::slice::from_ref(id), true),
         Route53::ListTagsForResources(kind) => {
             let ids = requests::tags_for_resources(context.body)?;
             tags(context, kind, &ids, false)
@@ -84,13 +82,9 @@ fn change(context: &mut Context<'_>, id: &str) -> Result<Reply, ApiError> {
     context.service.zone_of(context.caller, id)?;
     let (comment, changes) = requests::change_batch(context.body)?;
     context.note.changes.clone_from(&changes);
-    let (change, version) = context.service.change(
-        context.caller,
-        id,
-        comment.as_deref(),
-        &changes,
-        context.now_ms,
-    )?;
+    let (change, version) = context
+        .service
+        .change(context.caller, id, comment.as_deref(), &changes, context.now_ms)?;
     context.note.change_id = Some(change.id.clone());
     context.note.version = Some(version.number);
     Ok(Reply::ok(answers::change_info(
@@ -152,8 +146,7 @@ fn max_items(query: &BTreeMap<String, String>, limit: usize) -> Result<usize, Ap
 fn list_zones(context: &mut Context<'_>) -> Result<Reply, ApiError> {
     let max = max_items(context.query, MAX_ZONES)?;
     let marker = context.query.get("marker").map(String::as_str);
-    let private_only =
-        context.query.get("hostedzonetype").map(String::as_str) == Some("PrivateHostedZone");
+    let private_only = context.query.get("hostedzonetype").map(String::as_str) == Some("PrivateHostedZone");
     let mut zones = Vec::new();
     let mut next = None;
     let own = context
@@ -169,9 +162,7 @@ fn list_zones(context: &mut Context<'_>) -> Result<Reply, ApiError> {
         }
         zones.push(zone);
     }
-    Ok(Reply::ok(answers::list_hosted_zones(
-        &zones, marker, next, max,
-    )))
+    Ok(Reply::ok(answers::list_hosted_zones(&zones, marker, next, max)))
 }
 
 /// Starts at the name in reversed order and goes on past it (route53.md 4).
@@ -190,10 +181,7 @@ fn list_zones_by_name(context: &mut Context<'_>) -> Result<Reply, ApiError> {
             .order(),
         None => String::new(),
     };
-    let start = (
-        start,
-        id.unwrap_or_default().trim_start_matches("/hostedzone/"),
-    );
+    let start = (start, id.unwrap_or_default().trim_start_matches("/hostedzone/"));
     let place = |zone: &Zone| (zone.name.order(), zone.id.clone());
     let mut own: Vec<&Zone> = context
         .service
@@ -216,12 +204,7 @@ fn list_zones_by_name(context: &mut Context<'_>) -> Result<Reply, ApiError> {
 }
 
 /// Nothing has tags yet; only the existence of the zones is checked.
-fn tags(
-    context: &mut Context<'_>,
-    kind: &str,
-    ids: &[String],
-    single: bool,
-) -> Result<Reply, ApiError> {
+fn tags(context: &mut Context<'_>, kind: &str, ids: &[String], single: bool) -> Result<Reply, ApiError> {
     if ids.is_empty() || ids.len() > MAX_TAGGED {
         return Err(ApiError::invalid_input(format!(
             "ResourceIds must have 1 to {MAX_TAGGED} members."

@@ -36,19 +36,13 @@ impl Accounts {
     /// Accounts with these access keys and these existing health check ids.
     #[must_use]
     pub fn new(by_key: BTreeMap<String, String>, health_checks: BTreeSet<String>) -> Self {
-        Self {
-            by_key,
-            health_checks,
-        }
+        Self { by_key, health_checks }
     }
 
     /// The caller with this access key.
     #[must_use]
     pub fn caller(&self, access_key: &str) -> Caller {
-        let account = self
-            .by_key
-            .get(access_key)
-            .map_or(DEFAULT_ACCOUNT, String::as_str);
+        let account = self.by_key.get(access_key).map_or(DEFAULT_ACCOUNT, String::as_str);
         Caller {
             access_key: access_key.to_owned(),
             account: account.to_owned(),

@@ -51,11 +51,7 @@ struct Step {
 ///
 /// # Errors
 /// Every violation, in the order of the changes; the zone is then unchanged.
-pub fn apply(
-    zone: &mut Zone,
-    drafts: &[Draft],
-    rules: &Rules,
-) -> Result<Vec<Diff>, Vec<Violation>> {
+pub fn apply(zone: &mut Zone, drafts: &[Draft], rules: &Rules) -> Result<Vec<Diff>, Vec<Violation>> {
     let mut violations = Vec::new();
     let mut steps = Vec::with_capacity(drafts.len());
     for draft in drafts {
@@ -205,15 +201,13 @@ impl Work<'_> {
 
     fn delete(&mut self, step: &Step) {
         let Some(current) = self.zone.get(&step.key) else {
-            self.violations
-                .push(Violation::NotFound(step.subject.clone()));
+            self.violations.push(Violation::NotFound(step.subject.clone()));
             return;
         };
         if same(current, &step.set) {
             self.put(step.key.clone(), None);
         } else {
-            self.violations
-                .push(Violation::ValuesDoNotMatch(step.subject.clone()));
+            self.violations.push(Violation::ValuesDoNotMatch(step.subject.clone()));
         }
     }
 
@@ -224,12 +218,7 @@ impl Work<'_> {
         }
         let mut found = group::check(self.zone, &step.set, &step.subject);
         if let Some(alias) = step.set.alias() {
-            found.extend(target::check(
-                self.zone,
-                &step.set.name,
-                step.set.rtype,
-                alias,
-            ));
+            found.extend(target::check(self.zone, &step.set.name, step.set.rtype, alias));
         }
         if found.is_empty() {
             self.put(step.key, Some(Arc::new(step.set)));
@@ -292,8 +281,7 @@ impl Work<'_> {
                         .alias()
                         .is_some_and(|a| target::too_deep(zone, &after.name, after.rtype, a));
                     if deep {
-                        self.violations
-                            .push(Violation::AliasTooDeep(subject(after)));
+                        self.violations.push(Violation::AliasTooDeep(subject(after)));
                     }
                 }
                 (Some(before), None) if rules.refuse_deleting_targets => {

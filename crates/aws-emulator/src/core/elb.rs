@@ -38,9 +38,7 @@ pub fn parse(name: &Name) -> Option<LoadBalancer> {
     let host = rest.strip_suffix(&["cn"]).unwrap_or(rest);
     let host = host.strip_suffix(&["amazonaws", "com"])?;
     let (kind, region, own) = match host {
-        [own @ .., "elb", region] if regions::find(region).is_some() => {
-            (Kind::Network, region, own)
-        }
+        [own @ .., "elb", region] if regions::find(region).is_some() => (Kind::Network, region, own),
         [own @ .., region, "elb"] => (Kind::Application, region, own),
         _ => return None,
     };

@@ -58,10 +58,9 @@ impl Code {
         match self {
             Self::AccessDenied | Self::MissingAuthenticationToken => 403,
             Self::HostedZoneAlreadyExists => 409,
-            Self::NoSuchChange
-            | Self::NoSuchHealthCheck
-            | Self::NoSuchHostedZone
-            | Self::UnknownOperationException => 404,
+            Self::NoSuchChange | Self::NoSuchHealthCheck | Self::NoSuchHostedZone | Self::UnknownOperationException => {
+                404
+            }
             Self::RequestEntityTooLarge => 413,
             Self::InvalidAction
             | Self::InvalidChangeBatch
@@ -99,9 +98,6 @@ impl ApiError {
     /// `NoSuchHostedZone` for this id.
     #[must_use]
     pub fn no_such_zone(id: &str) -> Self {
-        Self::new(
-            Code::NoSuchHostedZone,
-            format!("No hosted zone found with ID: {id}"),
-        )
+        Self::new(Code::NoSuchHostedZone, format!("No hosted zone found with ID: {id}"))
     }
 }

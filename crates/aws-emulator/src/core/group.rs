@@ -44,14 +44,9 @@ fn cname(zone: &Zone, set: &RecordSet, order: &str) -> Option<Violation> {
     let name = set.name.to_string();
     let zone_name = zone.name.to_string();
     if set.rtype == RecordType::Cname {
-        let beside = zone
-            .at_name(order)
-            .any(|other| other.rtype != RecordType::Cname);
+        let beside = zone.at_name(order).any(|other| other.rtype != RecordType::Cname);
         // At the apex the SOA is always there; the more telling text has been given already.
-        return (beside && set.name != zone.name).then_some(Violation::CnameBesideOthers {
-            name,
-            zone: zone_name,
-        });
+        return (beside && set.name != zone.name).then_some(Violation::CnameBesideOthers { name, zone: zone_name });
     }
     zone.group(order, RecordType::Cname)
         .next()
@@ -65,9 +60,7 @@ fn cname(zone: &Zone, set: &RecordSet, order: &str) -> Option<Violation> {
 /// What the set alone shows.
 fn attributes(set: &RecordSet) -> Option<Violation> {
     match &set.policy {
-        Policy::Latency(region) if regions::find(region).is_none() => {
-            Some(Violation::UnknownRegion(region.clone()))
-        }
+        Policy::Latency(region) if regions::find(region).is_none() => Some(Violation::UnknownRegion(region.clone())),
         Policy::Failover(Role::Primary) if set.alias().is_none() && set.health_check.is_none() => {
             Some(Violation::PrimaryWithoutHealthCheck)
         }
@@ -103,17 +96,12 @@ fn beside(set: &RecordSet, other: &RecordSet, subject: &Subject) -> Option<Viola
             let differs = set.ttl().zip(other.ttl()).is_some_and(|(a, b)| a != b);
             differs.then_some(Violation::WeightedTtlDiffers(subject))
         }
-        (Policy::Latency(mine), Policy::Latency(theirs)) => {
-            (mine == theirs).then(|| Violation::RegionTaken {
-                subject,
-                region: mine.clone(),
-            })
-        }
+        (Policy::Latency(mine), Policy::Latency(theirs)) => (mine == theirs).then(|| Violation::RegionTaken {
+            subject,
+            region: mine.clone(),
+        }),
         (Policy::Failover(mine), Policy::Failover(theirs)) => {
-            (mine == theirs).then_some(Violation::RoleTaken {
-                subject,
-                role: *mine,
-            })
+            (mine == theirs).then_some(Violation::RoleTaken { subject, role: *mine })
         }
         (Policy::Latency(_) | Policy::Failover(_), _) => None,
     }

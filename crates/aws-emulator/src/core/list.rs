@@ -77,9 +77,7 @@ fn start_key(start: &Start) -> Result<Key, ApiError> {
         });
     };
     // A type that is not kept here still has its place in the order.
-    let at_least = RecordType::ALL
-        .into_iter()
-        .find(|t| t.as_str() >= rtype.as_str());
+    let at_least = RecordType::ALL.into_iter().find(|t| t.as_str() >= rtype.as_str());
     Ok(match at_least {
         Some(found) => Key {
             order: order.into(),

@@ -26,9 +26,7 @@ pub enum NameError {
     #[error("FATAL problem: DomainNameTooLong (Domain name is too long) encountered with '{0}'")]
     TooLong(String),
     /// A space, a control or non-ASCII character that is not written as `\ooo`, or a bad escape.
-    #[error(
-        "FATAL problem: UnsupportedCharacter (Value contains unsupported characters) encountered with '{0}'"
-    )]
+    #[error("FATAL problem: UnsupportedCharacter (Value contains unsupported characters) encountered with '{0}'")]
     UnsupportedCharacter(String),
 }
 

@@ -27,14 +27,7 @@ pub enum RecordType {
 
 impl RecordType {
     /// Every type, in list order.
-    pub const ALL: [Self; 6] = [
-        Self::A,
-        Self::Aaaa,
-        Self::Cname,
-        Self::Ns,
-        Self::Soa,
-        Self::Txt,
-    ];
+    pub const ALL: [Self; 6] = [Self::A, Self::Aaaa, Self::Cname, Self::Ns, Self::Soa, Self::Txt];
 
     /// The name in the API and in messages.
     #[must_use]

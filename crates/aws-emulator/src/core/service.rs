@@ -110,10 +110,7 @@ impl Service {
     /// # Errors
     /// `NoSuchHostedZone`, or `AccessDenied` for one of another account.
     pub fn zone_of(&self, caller: &Caller, id: &str) -> Result<&Zone, ApiError> {
-        let zone = self
-            .zones
-            .get(id)
-            .ok_or_else(|| ApiError::no_such_zone(id))?;
+        let zone = self.zones.get(id).ok_or_else(|| ApiError::no_such_zone(id))?;
         check_owner(caller, zone)?;
         Ok(zone)
     }
@@ -122,12 +119,7 @@ impl Service {
     ///
     /// # Errors
     /// A bad name, a used caller reference, a bad or used id.
-    pub fn create_zone(
-        &mut self,
-        caller: &Caller,
-        new: NewZone,
-        now_ms: u64,
-    ) -> Result<(&Zone, Change), ApiError> {
+    pub fn create_zone(&mut self, caller: &Caller, new: NewZone, now_ms: u64) -> Result<(&Zone, Change), ApiError> {
         let name = Name::parse(&new.name).map_err(|e| {
             ApiError::new(
                 Code::InvalidDomainName,
@@ -135,9 +127,7 @@ impl Service {
             )
         })?;
         if new.caller_reference.is_empty() {
-            return Err(ApiError::invalid_input(
-                "CallerReference must not be empty.",
-            ));
+            return Err(ApiError::invalid_input("CallerReference must not be empty."));
         }
         let taken = self
             .zones
@@ -254,13 +244,7 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::zone_of`] and [`list::page`].
-    pub fn list(
-        &self,
-        caller: &Caller,
-        zone_id: &str,
-        start: &Start,
-        max: usize,
-    ) -> Result<Page, ApiError> {
+    pub fn list(&self, caller: &Caller, zone_id: &str, start: &Start, max: usize) -> Result<Page, ApiError> {
         list::page(self.zone_of(caller, zone_id)?, start, max)
     }
 
@@ -272,12 +256,7 @@ impl Service {
         self.changes
             .get(id)
             .filter(|change| change.account == caller.account)
-            .ok_or_else(|| {
-                ApiError::new(
-                    Code::NoSuchChange,
-                    format!("Could not find resource with ID: {id}"),
-                )
-            })
+            .ok_or_else(|| ApiError::new(Code::NoSuchChange, format!("Could not find resource with ID: {id}")))
     }
 
     fn new_change(&mut self, caller: &Caller, comment: Option<&str>, now_ms: u64) -> Change {
@@ -303,10 +282,7 @@ fn check_owner(caller: &Caller, zone: &Zone) -> Result<(), ApiError> {
     }
     Err(ApiError::new(
         Code::AccessDenied,
-        format!(
-            "User: {} is not authorized to access this resource",
-            caller.arn()
-        ),
+        format!("User: {} is not authorized to access this resource", caller.arn()),
     ))
 }
 
@@ -325,10 +301,7 @@ fn commit(zone: &mut Zone, caller: &Caller, change: &Change, diff: Vec<Diff>) ->
 #[must_use]
 pub fn is_zone_id(id: &str) -> bool {
     id.strip_prefix('Z').is_some_and(|rest| {
-        (1..=31).contains(&rest.len())
-            && rest
-                .bytes()
-                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        (1..=31).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
     })
 }
 
@@ -350,12 +323,6 @@ fn name_servers(zone_id: &str) -> Vec<String> {
         .iter()
         .zip(digest.iter())
         .enumerate()
-        .map(|(nth, (tld, byte))| {
-            format!(
-                "ns-{}.awsdns-{:02}.{tld}",
-                nth * 512 + usize::from(*byte),
-                byte % 64
-            )
-        })
+        .map(|(nth, (tld, byte))| format!("ns-{}.awsdns-{:02}.{tld}", nth * 512 + usize::from(*byte), byte % 64))
         .collect()
 }

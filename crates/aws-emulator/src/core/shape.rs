@@ -90,18 +90,10 @@ pub struct RawSet {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alias_target: Option<RawAlias>,
     /// Health check id.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        rename = "healthCheckID"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "healthCheckID")]
     pub health_check_id: Option<String>,
     /// Traffic policy instance; known, and refused as not supported yet.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        rename = "trafficPolicyInstanceID"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "trafficPolicyInstanceID")]
     pub traffic_policy_instance_id: Option<String>,
 }
 
@@ -242,11 +234,7 @@ fn policy(change: &RawChange) -> Result<Policy, ApiError> {
         };
     }
     if present != 1 {
-        let found = if present == 0 {
-            "none"
-        } else {
-            "more than one"
-        };
+        let found = if present == 0 { "none" } else { "more than one" };
         return Err(ApiError::invalid_input(format!(
             "Invalid request: Expected exactly one of [Weight, Region, Failover, GeoLocation, or MultiValueAnswer], but found {found} in {}",
             whereabouts(change)
@@ -292,10 +280,7 @@ fn data(change: &RawChange) -> Result<DraftData, ApiError> {
     }
     match (&set.alias_target, set.ttl, &set.values) {
         (Some(alias), ..) => Ok(DraftData::Alias {
-            zone_id: alias
-                .hosted_zone_id
-                .trim_start_matches("/hostedzone/")
-                .to_owned(),
+            zone_id: alias.hosted_zone_id.trim_start_matches("/hostedzone/").to_owned(),
             name: alias.dns_name.clone(),
             evaluate_target_health: alias.evaluate_target_health.unwrap_or_default(),
         }),
@@ -305,9 +290,7 @@ fn data(change: &RawChange) -> Result<DraftData, ApiError> {
 }
 
 fn records_data(ttl: i64, values: &[String]) -> Result<DraftData, ApiError> {
-    let in_range = u32::try_from(ttl)
-        .ok()
-        .filter(|t| i32::try_from(*t).is_ok());
+    let in_range = u32::try_from(ttl).ok().filter(|t| i32::try_from(*t).is_ok());
     let ttl = in_range.ok_or_else(|| out_of_range(ttl, 0, i64::from(i32::MAX), "TTL"))?;
     for value in values {
         if value.chars().count() > MAX_VALUE {

@@ -17,9 +17,7 @@ pub fn cost(draft: &Draft) -> (usize, usize) {
     };
     let (records, characters) = match &draft.data {
         DraftData::Alias { .. } => (1, 0),
-        DraftData::Records { values, .. } => {
-            (values.len(), values.iter().map(|v| v.chars().count()).sum())
-        }
+        DraftData::Records { values, .. } => (values.len(), values.iter().map(|v| v.chars().count()).sum()),
     };
     (records * times, characters * times)
 }

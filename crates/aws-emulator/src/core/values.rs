@@ -21,21 +21,13 @@ pub fn canonical(rtype: RecordType, value: &str) -> Result<String, Violation> {
         RecordType::A => value
             .parse::<Ipv4Addr>()
             .map(|ip| ip.to_string())
-            .map_err(|_| {
-                fatal(
-                    "ARRDATAIllegalIPv4Address (Value is not a valid IPv4 address)",
-                    value,
-                )
-            }),
-        RecordType::Aaaa => value
-            .parse::<Ipv6Addr>()
-            .map(|ip| ip.to_string())
-            .map_err(|_| {
-                fatal(
-                    "AAAARRDATAIllegalIPv6Address (Value is not a valid IPv6 address)",
-                    value,
-                )
-            }),
+            .map_err(|_| fatal("ARRDATAIllegalIPv4Address (Value is not a valid IPv4 address)", value)),
+        RecordType::Aaaa => value.parse::<Ipv6Addr>().map(|ip| ip.to_string()).map_err(|_| {
+            fatal(
+                "AAAARRDATAIllegalIPv6Address (Value is not a valid IPv6 address)",
+                value,
+            )
+        }),
         RecordType::Cname | RecordType::Ns => host(value),
         RecordType::Soa => soa(value).map(|()| value.to_owned()),
         RecordType::Txt => txt_strings(value).map(|_| value.to_owned()),
@@ -92,9 +84,7 @@ fn escape(input: &[u8]) -> Option<(u8, &[u8])> {
     if let Some((digits, rest)) = input.split_at_checked(3)
         && digits.iter().all(|d| (b'0'..=b'7').contains(d))
     {
-        let value = digits
-            .iter()
-            .fold(0u16, |value, d| value * 8 + u16::from(d - b'0'));
+        let value = digits.iter().fold(0u16, |value, d| value * 8 + u16::from(d - b'0'));
         return Some((u8::try_from(value).ok()?, rest));
     }
     let (&byte, rest) = input.split_first()?;
@@ -123,10 +113,7 @@ fn soa(value: &str) -> Result<(), Violation> {
 }
 
 fn illegal_soa(value: &str) -> Violation {
-    fatal(
-        "SOARRDATAIllegalFormat (Value is not a valid SOA record)",
-        value,
-    )
+    fatal("SOARRDATAIllegalFormat (Value is not a valid SOA record)", value)
 }
 
 fn fatal(what: &str, value: &str) -> Violation {

@@ -21,10 +21,7 @@ impl Subject {
     /// `[name='N', type='T', set-identifier='S']`
     fn bracket(&self) -> String {
         match &self.set_id {
-            Some(id) => format!(
-                "[name='{}', type='{}', set-identifier='{id}']",
-                self.name, self.rtype
-            ),
+            Some(id) => format!("[name='{}', type='{}', set-identifier='{id}']", self.name, self.rtype),
             None => format!("[name='{}', type='{}']", self.name, self.rtype),
         }
     }
@@ -96,9 +93,7 @@ pub enum Violation {
     )]
     WeightedTtlDiffers(Subject),
     /// E8
-    #[error(
-        "A non-alias primary ResourceRecordSet must have an associated health check. No changes made."
-    )]
+    #[error("A non-alias primary ResourceRecordSet must have an associated health check. No changes made.")]
     PrimaryWithoutHealthCheck,
     /// E9
     #[error("Exceeded limit on number of {policy} RRSets for {name}, type {rtype} in this zone.")]
@@ -202,9 +197,7 @@ pub enum Violation {
         alias: Subject,
     },
     /// E16
-    #[error(
-        "The request contains an invalid set of changes for a resource record set '{rtype} {name}'"
-    )]
+    #[error("The request contains an invalid set of changes for a resource record set '{rtype} {name}'")]
     InvalidSetOfChanges {
         /// Name.
         name: String,

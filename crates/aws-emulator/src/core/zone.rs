@@ -135,10 +135,7 @@ impl Zone {
     }
 
     /// Record sets from this key on, in list order.
-    pub fn from_key<'a>(
-        &'a self,
-        start: &Key,
-    ) -> impl Iterator<Item = (&'a Key, &'a Arc<RecordSet>)> + use<'a> {
+    pub fn from_key<'a>(&'a self, start: &Key) -> impl Iterator<Item = (&'a Key, &'a Arc<RecordSet>)> + use<'a> {
         self.sets.range(start.clone()..)
     }
 
@@ -159,19 +156,13 @@ impl Zone {
 
     /// Keys of the aliases that target this (name, type).
     pub fn referrers(&self, order: &str, rtype: RecordType) -> impl Iterator<Item = &Key> {
-        self.referrers
-            .get(&(order.into(), rtype))
-            .into_iter()
-            .flatten()
+        self.referrers.get(&(order.into(), rtype)).into_iter().flatten()
     }
 
     /// Puts or removes a set and returns what stood there.
     pub(super) fn put(&mut self, key: Key, set: Option<Arc<RecordSet>>) -> Option<Arc<RecordSet>> {
         if let Some(target) = set.as_deref().and_then(|s| self.own_target(s)) {
-            self.referrers
-                .entry(target)
-                .or_default()
-                .insert(key.clone());
+            self.referrers.entry(target).or_default().insert(key.clone());
         }
         let (old, same_target) = match &set {
             Some(new) => {
@@ -255,11 +246,7 @@ impl<'a> Served<'a> {
     }
 
     /// The sets of one (name, type).
-    pub fn group(
-        self,
-        order: &str,
-        rtype: RecordType,
-    ) -> impl Iterator<Item = &'a Arc<RecordSet>> + use<'a> {
+    pub fn group(self, order: &str, rtype: RecordType) -> impl Iterator<Item = &'a Arc<RecordSet>> + use<'a> {
         group_of(self.0, order, rtype)
     }
 

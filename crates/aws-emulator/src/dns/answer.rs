@@ -134,13 +134,7 @@ impl<D: FnMut(u64) -> u64> Resolver<'_, D> {
         }
     }
 
-    fn in_zone(
-        &mut self,
-        zone: &Zone,
-        name: &Name,
-        rtype: Option<RecordType>,
-        answers: &mut Vec<Record>,
-    ) -> Step {
+    fn in_zone(&mut self, zone: &Zone, name: &Name, rtype: Option<RecordType>, answers: &mut Vec<Record>) -> Step {
         let served = zone.served();
         if let Some(delegation) = delegation(zone, name) {
             return Step::Done(Kind::Referral, delegation);
@@ -179,9 +173,7 @@ impl<D: FnMut(u64) -> u64> Resolver<'_, D> {
         rtype: Option<RecordType>,
         answers: &mut Vec<Record>,
     ) -> Step {
-        let found: Vec<Record> = rtype
-            .map(|rtype| self.lb_records(lb, rtype, name))
-            .unwrap_or_default();
+        let found: Vec<Record> = rtype.map(|rtype| self.lb_records(lb, rtype, name)).unwrap_or_default();
         let authority = match found.is_empty() {
             true => lb_soa(lb).into_iter().collect(),
             false => Vec::new(),
@@ -203,14 +195,7 @@ impl<D: FnMut(u64) -> u64> Resolver<'_, D> {
     }
 
     /// Records of one (name, type), chosen by its policy, owned by the name that was asked for.
-    fn group(
-        &mut self,
-        zone: &Zone,
-        order: &str,
-        rtype: RecordType,
-        owner: &Name,
-        depth: usize,
-    ) -> Vec<Record> {
+    fn group(&mut self, zone: &Zone, order: &str, rtype: RecordType, owner: &Name, depth: usize) -> Vec<Record> {
         let sets: Vec<&Arc<RecordSet>> = zone.served().group(order, rtype).collect();
         let Some(chosen) = self.choose(&sets) else {
             return Vec::new();
@@ -281,14 +266,10 @@ fn zone_for<'z>(service: &'z Service, name: &Name) -> Option<&'z Zone> {
 /// Least distance; the first by name among equals.
 fn nearest<'s>(sets: &[&'s Arc<RecordSet>], client: &Region) -> Option<&'s Arc<RecordSet>> {
     let distance = |set: &RecordSet| match &set.policy {
-        Policy::Latency(name) => {
-            regions::find(name).map_or(f64::MAX, |r| regions::distance(r, client))
-        }
+        Policy::Latency(name) => regions::find(name).map_or(f64::MAX, |r| regions::distance(r, client)),
         Policy::Simple | Policy::Weighted(_) | Policy::Failover(_) => f64::MAX,
     };
-    sets.iter()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-        .copied()
+    sets.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).copied()
 }
 
 /// The name whose sets answer: itself if it exists, else the wildcard of its closest encloser (RFC 4592).
@@ -323,8 +304,7 @@ fn negative(zone: &Zone) -> Vec<Record> {
     let mut soa = records(zone, &zone.name, RecordType::Soa);
     for record in &mut soa {
         if let Rdata::Soa(Soa {
-            numbers: [.., minimum],
-            ..
+            numbers: [.., minimum], ..
         }) = record.data
         {
             record.ttl = record.ttl.min(minimum);
@@ -337,16 +317,11 @@ fn records(zone: &Zone, name: &Name, rtype: RecordType) -> Vec<Record> {
     let mut out = Vec::new();
     for set in zone.served().group(&name.order(), rtype) {
         if let Data::Records { ttl, values } = &set.data {
-            out.extend(
-                values
-                    .iter()
-                    .filter_map(|v| rdata(rtype, v))
-                    .map(|data| Record {
-                        name: name.clone(),
-                        ttl: *ttl,
-                        data,
-                    }),
-            );
+            out.extend(values.iter().filter_map(|v| rdata(rtype, v)).map(|data| Record {
+                name: name.clone(),
+                ttl: *ttl,
+                data,
+            }));
         }
     }
     out

@@ -32,14 +32,11 @@ impl Clients {
     /// # Errors
     /// A network or region that is none.
     pub fn new(map: &BTreeMap<String, String>, default: &str) -> Result<Self, ClientsError> {
-        let region =
-            |name: &str| regions::find(name).ok_or_else(|| ClientsError::Region(name.to_owned()));
+        let region = |name: &str| regions::find(name).ok_or_else(|| ClientsError::Region(name.to_owned()));
         let mut networks = map
             .iter()
             .map(|(network, name)| {
-                let parsed: IpNet = network
-                    .parse()
-                    .map_err(|_| ClientsError::Network(network.clone()))?;
+                let parsed: IpNet = network.parse().map_err(|_| ClientsError::Network(network.clone()))?;
                 Ok((parsed, region(name)?))
             })
             .collect::<Result<Vec<_>, ClientsError>>()?;

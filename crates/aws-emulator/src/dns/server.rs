@@ -64,11 +64,7 @@ pub(crate) struct Front {
 
 #[async_trait::async_trait]
 impl RequestHandler for Front {
-    async fn handle_request<R: ResponseHandler, T: Time>(
-        &self,
-        request: &Request,
-        mut handle: R,
-    ) -> ResponseInfo {
+    async fn handle_request<R: ResponseHandler, T: Time>(&self, request: &Request, mut handle: R) -> ResponseInfo {
         let mut metadata = Metadata::response_from_request(&request.metadata);
         let subnet = client_subnet(request);
         let edns = request.edns.as_ref().map(|_| answer_edns(subnet));
@@ -97,9 +93,7 @@ impl RequestHandler for Front {
         }
         let answers: Vec<rr::Record> = answer.answers.iter().filter_map(wire_record).collect();
         let authority: Vec<rr::Record> = answer.authority.iter().filter_map(wire_record).collect();
-        let (soa, ns): (Vec<_>, Vec<_>) = authority
-            .iter()
-            .partition(|r| r.record_type() == WireType::SOA);
+        let (soa, ns): (Vec<_>, Vec<_>) = authority.iter().partition(|r| r.record_type() == WireType::SOA);
         let mut builder = MessageResponseBuilder::from_message_request(request);
         if let Some(edns) = &edns {
             builder.edns(edns);
@@ -119,13 +113,7 @@ impl RequestHandler for Front {
 }
 
 impl Front {
-    fn answer(
-        &self,
-        name: &Name,
-        rtype: Option<RecordType>,
-        subnet: Option<IpAddr>,
-        source: IpAddr,
-    ) -> Answer {
+    fn answer(&self, name: &Name, rtype: Option<RecordType>, subnet: Option<IpAddr>, source: IpAddr) -> Answer {
         let mut inner = self.emulator.lock();
         let now_ms = self.emulator.now_ms();
         for zone in inner.service.zones_mut() {
@@ -157,9 +145,7 @@ fn spread(input: u64) -> u64 {
 
 /// The one question of a request that is a query.
 fn question(request: &Request) -> Result<(Name, Option<RecordType>), ResponseCode> {
-    if request.metadata.message_type != MessageType::Query
-        || request.metadata.op_code != OpCode::Query
-    {
+    if request.metadata.message_type != MessageType::Query || request.metadata.op_code != OpCode::Query {
         return Err(ResponseCode::NotImp);
     }
     let info = request.request_info().map_err(|_| ResponseCode::FormErr)?;
@@ -173,8 +159,7 @@ fn question(request: &Request) -> Result<(Name, Option<RecordType>), ResponseCod
         WireType::ANY | WireType::AXFR | WireType::IXFR => return Err(ResponseCode::NotImp),
         _ => None,
     };
-    let name = Name::from_wire_labels(info.query.original().name().iter())
-        .map_err(|_| ResponseCode::Refused)?;
+    let name = Name::from_wire_labels(info.query.original().name().iter()).map_err(|_| ResponseCode::Refused)?;
     Ok((name, rtype))
 }
 
@@ -209,9 +194,7 @@ fn wire_record(record: &Record) -> Option<rr::Record> {
         Rdata::Address(IpAddr::V6(ip)) => RData::AAAA(rdata::AAAA(*ip)),
         Rdata::Cname(name) => RData::CNAME(rdata::CNAME(wire_name(name)?)),
         Rdata::Ns(name) => RData::NS(rdata::NS(wire_name(name)?)),
-        Rdata::Txt(strings) => {
-            RData::TXT(TXT::from_bytes(strings.iter().map(Vec::as_slice).collect()))
-        }
+        Rdata::Txt(strings) => RData::TXT(TXT::from_bytes(strings.iter().map(Vec::as_slice).collect())),
         Rdata::Soa(soa) => {
             let [serial, refresh, retry, expire, minimum] = soa.numbers;
             let signed = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
@@ -226,9 +209,5 @@ fn wire_record(record: &Record) -> Option<rr::Record> {
             ))
         }
     };
-    Some(rr::Record::from_rdata(
-        wire_name(&record.name)?,
-        record.ttl,
-        data,
-    ))
+    Some(rr::Record::from_rdata(wire_name(&record.name)?, record.ttl, data))
 }

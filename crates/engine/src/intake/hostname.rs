@@ -14,7 +14,7 @@ use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use crate::world::hostnames::{Hostname, HostnameSpec, Policy, Selection, Source};
 
 /// A hostname selects at most this many clusters (API.md).
-pub const CLUSTERS_MAX: usize = 100;
+const CLUSTERS_MAX: usize = 100;
 
 const ONE_SELECTION: &str =
     "write exactly one of clusters: [{name: east}] and clusterSelector: {matchLabels: {tier: prod}}";

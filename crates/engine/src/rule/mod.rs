@@ -15,6 +15,7 @@ pub mod policy;
 pub mod publishing;
 pub mod release;
 pub mod selected;
+pub mod service_address;
 pub mod shared;
 pub mod simple;
 pub mod usable_address;
