@@ -1,5 +1,6 @@
 //! One question a file, a pure function each, its cases beside it.
 
+pub mod ambiguous;
 pub mod claim;
 pub mod dialect;
 pub mod drained;
