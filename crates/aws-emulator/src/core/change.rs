@@ -41,6 +41,8 @@ impl Default for Rules {
 
 /// A draft whose name and values are good.
 struct Step {
+    /// Place in the batch.
+    at: usize,
     action: Action,
     key: Key,
     set: RecordSet,
@@ -54,20 +56,21 @@ struct Step {
 pub fn apply(zone: &mut Zone, drafts: &[Draft], rules: &Rules) -> Result<Vec<Diff>, Vec<Violation>> {
     let mut violations = Vec::new();
     let mut steps = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        match step(zone, draft) {
+    for (at, draft) in drafts.iter().enumerate() {
+        match step(zone, at, draft) {
             Ok(step) => steps.push(step),
-            Err(found) => violations.extend(found),
+            Err(found) => violations.extend(found.into_iter().map(|v| (at, v))),
         }
     }
     let refused = repeated_keys(&steps);
     let mut seen = BTreeSet::new();
     for step in steps.iter().filter(|s| refused.contains(&s.key)) {
         if seen.insert(&step.key) {
-            violations.push(Violation::InvalidSetOfChanges {
+            let found = Violation::InvalidSetOfChanges {
                 name: step.subject.name.clone(),
                 rtype: step.subject.rtype,
-            });
+            };
+            violations.push((step.at, found));
         }
     }
     steps.retain(|s| !refused.contains(&s.key));
@@ -95,7 +98,7 @@ fn repeated_keys(steps: &[Step]) -> BTreeSet<Key> {
 }
 
 /// Checks name and values by themselves.
-fn step(zone: &Zone, draft: &Draft) -> Result<Step, Vec<Violation>> {
+fn step(zone: &Zone, at: usize, draft: &Draft) -> Result<Step, Vec<Violation>> {
     let name = Name::parse(&draft.name).map_err(|e| vec![Violation::Name(e)])?;
     if !name.is_within(&zone.name) {
         return Err(vec![Violation::OutsideZone {
@@ -133,6 +136,7 @@ fn step(zone: &Zone, draft: &Draft) -> Result<Step, Vec<Violation>> {
         health_check: draft.health_check.clone(),
     };
     Ok(Step {
+        at,
         action: draft.action,
         key: set.key(),
         subject: Subject {
@@ -169,11 +173,15 @@ fn check_values(name: &Name, rtype: RecordType, values: &[String]) -> Vec<Violat
     violations
 }
 
+/// Place of a violation that no single change is guilty of.
+const AT_END: usize = usize::MAX;
+
 /// A batch in progress on the zone itself.
 struct Work<'z> {
     zone: &'z mut Zone,
     undo: Vec<(Key, Option<Arc<RecordSet>>)>,
-    violations: Vec<Violation>,
+    /// With the place of the change in the batch; [`AT_END`] for what only the end shows.
+    violations: Vec<(usize, Violation)>,
 }
 
 impl Work<'_> {
@@ -185,36 +193,37 @@ impl Work<'_> {
                 && let Some(old) = old
                 && !old.policy.same_kind(&step.set.policy)
             {
-                self.violations.push(Violation::OtherPolicyExists {
+                let found = Violation::OtherPolicyExists {
                     subject: step.subject.clone(),
                     policy: step.set.policy.word(),
-                });
+                };
+                self.violations.push((step.at, found));
             }
         }
         for step in steps {
-            match step.action {
-                Action::Delete => self.delete(&step),
+            let at = step.at;
+            let found = match step.action {
+                Action::Delete => self.delete(step).into_iter().collect(),
                 Action::Create | Action::Upsert => self.create(step),
-            }
+            };
+            self.violations.extend(found.into_iter().map(|v| (at, v)));
         }
     }
 
-    fn delete(&mut self, step: &Step) {
+    fn delete(&mut self, step: Step) -> Option<Violation> {
         let Some(current) = self.zone.get(&step.key) else {
-            self.violations.push(Violation::NotFound(step.subject.clone()));
-            return;
+            return Some(Violation::NotFound(step.subject));
         };
-        if same(current, &step.set) {
-            self.put(step.key.clone(), None);
-        } else {
-            self.violations.push(Violation::ValuesDoNotMatch(step.subject.clone()));
+        if !same(current, &step.set) {
+            return Some(Violation::ValuesDoNotMatch(step.subject));
         }
+        self.put(step.key, None);
+        None
     }
 
-    fn create(&mut self, step: Step) {
+    fn create(&mut self, step: Step) -> Vec<Violation> {
         if self.zone.get(&step.key).is_some() {
-            self.violations.push(Violation::AlreadyExists(step.subject));
-            return;
+            return vec![Violation::AlreadyExists(step.subject)];
         }
         let mut found = group::check(self.zone, &step.set, &step.subject);
         if let Some(alias) = step.set.alias() {
@@ -223,7 +232,7 @@ impl Work<'_> {
         if found.is_empty() {
             self.put(step.key, Some(Arc::new(step.set)));
         }
-        self.violations.extend(found);
+        found
     }
 
     fn put(&mut self, key: Key, set: Option<Arc<RecordSet>>) -> Option<Arc<RecordSet>> {
@@ -236,7 +245,8 @@ impl Work<'_> {
     fn finish(mut self, rules: &Rules) -> Result<Vec<Diff>, Vec<Violation>> {
         let diff = self.diff();
         if self.violations.is_empty() {
-            self.judge_end(&diff, rules);
+            let found = judge_end(self.zone, &diff, rules);
+            self.violations.extend(found.into_iter().map(|v| (AT_END, v)));
         }
         if self.violations.is_empty() {
             return Ok(diff);
@@ -244,7 +254,8 @@ impl Work<'_> {
         while let Some((key, old)) = self.undo.pop() {
             self.zone.put(key, old);
         }
-        Err(self.violations)
+        self.violations.sort_by_key(|(at, _)| *at);
+        Err(self.violations.into_iter().map(|(_, v)| v).collect())
     }
 
     fn diff(&self) -> Vec<Diff> {
@@ -261,37 +272,35 @@ impl Work<'_> {
             })
             .collect()
     }
+}
 
-    fn judge_end(&mut self, diff: &[Diff], rules: &Rules) {
-        let zone = &*self.zone;
-        let apex = zone.name.order();
-        if zone.group(&apex, RecordType::Ns).next().is_none() {
-            self.violations.push(Violation::ApexNsMissing);
-        }
-        if zone.group(&apex, RecordType::Soa).next().is_none() {
-            self.violations.push(Violation::ApexSoaMissing);
-        }
-        if zone.len() > rules.max_sets_per_zone {
-            self.violations.push(Violation::ZoneFull(zone.id.clone()));
-        }
-        for change in diff {
-            match (&change.before, &change.after) {
-                (_, Some(after)) => {
-                    let deep = after
-                        .alias()
-                        .is_some_and(|a| target::too_deep(zone, &after.name, after.rtype, a));
-                    if deep {
-                        self.violations.push(Violation::AliasTooDeep(subject(after)));
-                    }
-                }
-                (Some(before), None) if rules.refuse_deleting_targets => {
-                    let found = target::still_named(zone, &subject(before), &change.key.order);
-                    self.violations.extend(found);
-                }
-                (_, None) => {}
-            }
-        }
+/// What only the end of the batch shows.
+fn judge_end(zone: &Zone, diff: &[Diff], rules: &Rules) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let apex = zone.name.order();
+    if zone.group(&apex, RecordType::Ns).next().is_none() {
+        violations.push(Violation::ApexNsMissing);
     }
+    if zone.group(&apex, RecordType::Soa).next().is_none() {
+        violations.push(Violation::ApexSoaMissing);
+    }
+    if zone.len() > rules.max_sets_per_zone {
+        violations.push(Violation::ZoneFull(zone.id.clone()));
+    }
+    for change in diff {
+        let found = match (&change.before, &change.after) {
+            (_, Some(after)) => after
+                .alias()
+                .filter(|alias| target::too_deep(zone, &after.name, after.rtype, alias))
+                .map(|_| Violation::AliasTooDeep(subject(after))),
+            (Some(before), None) if rules.refuse_deleting_targets => {
+                target::still_named(zone, &subject(before), &change.key.order)
+            }
+            (_, None) => None,
+        };
+        violations.extend(found);
+    }
+    violations
 }
 
 fn subject(set: &RecordSet) -> Subject {

@@ -1,0 +1,16 @@
+//! One test per rule of ChangeResourceRecordSets and ListResourceRecordSets, named after the rule: what is refused,
+//! code and text, and the nearest thing that is allowed. The ids are those of `core::violation`.
+
+mod alias;
+mod batch;
+mod config;
+mod groups;
+mod keys;
+mod list;
+mod names;
+mod shape;
+mod sizes;
+mod state;
+mod support;
+mod types;
+mod values;
