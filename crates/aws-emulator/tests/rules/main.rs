@@ -1,6 +1,8 @@
 //! One test per rule of ChangeResourceRecordSets and ListResourceRecordSets, named after the rule: what is refused,
 //! code and text, and the nearest thing that is allowed. The ids are those of `core::violation`.
 
+#![expect(clippy::expect_used, reason = "a failed expectation is a failed test")]
+
 mod alias;
 mod batch;
 mod config;
