@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use super::audit::Audit;
 use super::bisect;
 use super::fence::Reading;
-use super::model;
 use super::programmed::Look;
 use super::runtime::{Flight, Sent, ZoneNews, ZoneRuntime};
 use super::trouble::{Call, no_zone, shortened};
@@ -168,7 +167,7 @@ impl ZoneRuntime {
     /// A batch is in the zone.
     fn accepted(&mut self, sent: &Sent, change_id: Option<String>, at: Wall) {
         self.fence.applied(sent.written.clone());
-        for name in model::apply(&mut self.records, &sent.changes) {
+        for name in self.records.apply(&sent.changes) {
             self.audit.known(&name);
             if name != *self.fence.name() {
                 self.news.push(ZoneNews::Changed(name));

@@ -7,7 +7,6 @@ pub mod audit;
 pub mod batch;
 pub mod bisect;
 pub mod fence;
-pub mod model;
 pub mod order;
 pub mod programmed;
 pub mod queue;

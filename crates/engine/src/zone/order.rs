@@ -43,7 +43,7 @@ pub fn referrers(records: &Records, changes: &[Change]) -> Vec<RecordSet> {
         if !group.all(|s| deleted.contains(s)) {
             continue;
         }
-        let aliases = records.iter().flat_map(|(_, sets)| sets);
+        let aliases = records.aliases_to(set.name.name()).flat_map(|name| records.at(name));
         let pointing = aliases.filter(|a| a.record_type == set.record_type && target(a) == Some(set.name.as_str()));
         for alias in pointing.cloned().collect::<Vec<_>>() {
             if alias != set && deleted.insert(alias.clone()) {

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{Packing, Room};
 use super::bisect::{Blame, Refusal};
-use super::model;
 use super::unit::{Part, Priority, Unit, UnitKey};
 use crate::event::Class;
 use crate::pace::backoff;
@@ -157,7 +156,7 @@ impl UnitQueue {
     /// Marks what cannot go at all.
     fn check(&mut self, records: &Records, room: &Room, picked: &mut Picked) {
         for (key, entry) in &mut self.entries {
-            let stale = !model::fits(records, &entry.unit.changes);
+            let stale = !records.fits(&entry.unit.changes);
             if stale && !entry.stale {
                 picked.stale.extend(entry.unit.names().into_iter().cloned());
             }
