@@ -96,3 +96,37 @@ async fn what_cannot_be_served_is_an_error_that_says_what_to_write() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+#[tokio::test]
+async fn the_file_in_the_readme_is_served() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("```yaml\n").expect("a YAML block");
+    let (text, _) = rest.split_once("```").expect("its end");
+    let config = Config {
+        file: parse(text).expect("YAML"),
+        ..Config::default()
+    };
+    let handle = serve(config).await.expect("served");
+    assert_eq!(handle.record_sets("ZEXAMPLE0001").map(|sets| sets.len()), Some(4));
+}
+
+#[test]
+fn the_flags_in_the_readme_are_those_of_the_binary() {
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_truce-aws-emulator"))
+        .arg("--help")
+        .output()
+        .expect("ran");
+    let help = String::from_utf8(help.stdout).expect("text");
+    let readme = include_str!("../../README.md");
+    let flags = |text: &str| -> std::collections::BTreeSet<String> {
+        text.split(|c: char| !c.is_ascii_lowercase() && c != '-')
+            .filter(|word| word.starts_with("--") && word.len() > 2 && word.as_bytes()[2] != b'-')
+            .map(str::to_owned)
+            .collect()
+    };
+    let table: String = readme.lines().filter(|line| line.starts_with("| `--")).collect();
+    let mut expected = flags(&help);
+    expected.remove("--help");
+    expected.remove("--version");
+    assert_eq!(flags(&table), expected);
+}
