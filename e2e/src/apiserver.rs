@@ -24,19 +24,22 @@ use crate::tools::Tools;
 pub enum User {
     /// The person at the keyboard (`system:masters`).
     Admin,
-    /// The operator, as the ServiceAccount that the shipped RBAC binds.
+    /// The operator in its own cluster, as the ServiceAccount that `config/rbac/hub.yaml` binds.
     Truce,
+    /// The operator in a member, as the ServiceAccount that `config/rbac/member.yaml` binds.
+    Member,
     /// The cluster's ExternalDNS.
     ExternalDns,
 }
 
 impl User {
-    const ALL: [Self; 3] = [Self::Admin, Self::Truce, Self::ExternalDns];
+    const ALL: [Self; 4] = [Self::Admin, Self::Truce, Self::Member, Self::ExternalDns];
 
     fn token_line(self, token: &str) -> String {
         match self {
             Self::Admin => format!("{token},admin,admin,\"system:masters\""),
             Self::Truce => service_account(token, "truce-system", "truce"),
+            Self::Member => service_account(token, "truce-system", "truce-hub"),
             Self::ExternalDns => service_account(token, "external-dns", "external-dns"),
         }
     }
@@ -45,6 +48,7 @@ impl User {
         match self {
             Self::Admin => "admin",
             Self::Truce => "truce",
+            Self::Member => "truce-hub",
             Self::ExternalDns => "external-dns",
         }
     }

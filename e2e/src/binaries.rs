@@ -34,6 +34,14 @@ impl Binaries {
 }
 
 fn build() -> Result<Binaries> {
+    let me = env::current_exe().context("find the folder of this program")?;
+    let mut dir = me.parent().context("a program lies in a folder")?;
+    if dir.ends_with("deps") {
+        dir = dir.parent().context("deps lies in the profile's folder")?;
+    }
+    let target = dir
+        .parent()
+        .context("the profile's folder lies in cargo's target folder")?;
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     cargo.args([
@@ -46,17 +54,14 @@ fn build() -> Result<Binaries> {
         "truce-aws-emulator",
         "--bins",
     ]);
+    // Beside this program, wherever cargo would build by itself.
+    cargo.arg("--target-dir").arg(target);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
     let status = cargo.status().context("run cargo")?;
     if !status.success() {
         bail!("cargo build of truce and truce-aws-emulator failed ({status})");
-    }
-    let me = env::current_exe().context("find the folder of this program")?;
-    let mut dir = me.parent().context("a program lies in a folder")?;
-    if dir.ends_with("deps") {
-        dir = dir.parent().context("deps lies in the profile's folder")?;
     }
     Ok(Binaries {
         truce: dir.join("truce"),

@@ -54,7 +54,11 @@ impl Operator {
             .args(["--admin-address", &admin, "--log-format=text"]);
         command.args(&self.extra);
         self.actor.configure(&mut command, &self.endpoint);
-        command.env("RUST_LOG", "info,truce=debug").env("RUST_BACKTRACE", "1");
+        let level = std::env::var("TRUCE_E2E_LOG").unwrap_or_else(|_| "info".to_owned());
+        command
+            .env("RUST_LOG", level)
+            .env("RUST_BACKTRACE", "1")
+            .env("NO_COLOR", "1");
         let process = Process::start(&self.name, command, &self.logs)?;
         Ok(Running {
             admin: format!("http://{admin}"),

@@ -63,7 +63,7 @@ impl ShortStory {
             let door = proxy.door(member, &server.url)?;
             let file = format!(
                 "--from-file=value={}",
-                server.kubeconfig_file(User::Truce, &door)?.display()
+                server.kubeconfig_file(User::Member, &door)?.display()
             );
             let secret = [
                 "create",

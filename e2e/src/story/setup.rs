@@ -95,9 +95,9 @@ pub fn install(world: &World) -> Result<()> {
         world.namespace(cluster, "shop")?;
         let kubectl = world.kubectl(cluster)?;
         kubectl.run(&["apply", "-f", &story_file("service.yaml")])?;
-        // The hub is a member too.
+        let role = if cluster == HUB { "hub-as-member" } else { "member" };
         kubectl
-            .run(&["apply", "-f", &format!("{ROOT}/config/rbac/member.yaml")])
+            .run(&["apply", "-f", &format!("{ROOT}/config/rbac/{role}.yaml")])
             .context("a member's permissions")?;
     }
     install_hub(world, HUB)
@@ -119,7 +119,7 @@ pub fn install_hub(world: &World, cluster: &str) -> Result<()> {
         let server = world.cluster(member)?;
         let file = format!(
             "--from-file=value={}",
-            server.kubeconfig_file(User::Truce, &server.url)?.display()
+            server.kubeconfig_file(User::Member, &server.url)?.display()
         );
         hub.run(&["create", "secret", "generic", member, "-n", "truce-system", &file])?;
     }
