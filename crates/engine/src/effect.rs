@@ -107,6 +107,16 @@ pub enum MemberEffect {
         /// Its UID.
         uid: String,
     },
+    /// Take the finalizer `dns.truce.dev/owned` off a DNSEndpoint that is being deleted: a patch with this UID as
+    /// precondition, since an apply would make it anew if it is gone already. Other finalizers stay.
+    DropFinalizer {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// Its UID.
+        uid: String,
+    },
 }
 
 /// How a member is reached.
@@ -134,7 +144,7 @@ pub struct EndpointApply {
     pub labels: BTreeMap<String, String>,
     /// `metadata.annotations`.
     pub annotations: BTreeMap<String, String>,
-    /// Whether it carries the finalizer `dns.truce.dev/owned`; applying without removes it.
+    /// Whether it carries the finalizer `dns.truce.dev/owned`.
     pub finalizer: bool,
     /// `spec.endpoints`.
     pub endpoints: Vec<Endpoint>,
@@ -225,7 +235,8 @@ impl Effect {
                     Sink::Session(cluster.clone())
                 }
                 MemberEffect::ApplyEndpoint(EndpointApply { namespace, name, .. })
-                | MemberEffect::DeleteEndpoint { namespace, name, .. } => {
+                | MemberEffect::DeleteEndpoint { namespace, name, .. }
+                | MemberEffect::DropFinalizer { namespace, name, .. } => {
                     Sink::Endpoint(cluster.clone(), namespace.clone(), name.clone())
                 }
             },

@@ -1,1 +1,138 @@
-//! The ownership TXT that a version of ExternalDNS and its flags write.
+//! The ownership TXT that a version of ExternalDNS and its flags write: under which name, with which text.
+//!
+//! Invariant: byte for byte what the member itself would write, since it regenerates the TXT to delete it
+//! (registry/mapper/mapper.go and endpoint/labels.go at v0.22.0). Deliberately absent: encryption, which is refused.
+
+use std::collections::BTreeMap;
+
+use truce_api::Reason;
+
+use crate::reason::Problem;
+use crate::time::Wall;
+use crate::value::dns_name::{DnsName, RecordName};
+use crate::value::ids::{ClusterName, HubId};
+use crate::value::ownership::{OwnershipText, TXT_TTL};
+use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
+use crate::world::members::{Affix, Dialect, DialectVersion, MemberSpec};
+
+/// The types that a cluster name can have.
+pub const TYPES: [RecordType; 3] = [RecordType::A, RecordType::Aaaa, RecordType::Cname];
+
+/// Stands for the record type, in lower case, inside an affix.
+const TYPE_TEMPLATE: &str = "%{record_type}";
+
+/// What owner id, namespace and name of a DNSEndpoint may have together, bytes: the TXT is sent as one character
+/// string of at most 255, 69 of them fixed (endpoint/labels.go).
+const RESOURCE_LIMIT: usize = 186;
+
+/// How the hub names the ownership TXTs of members that have no ExternalDNS: as one without flags would.
+pub const PLAIN: Dialect = Dialect {
+    version: DialectVersion::V0_22,
+    affix: Affix::None,
+    wildcard_replacement: None,
+};
+
+impl Dialect {
+    /// The name of the ownership TXT of a record; `None` if a label of it would be too long, or it would lie outside
+    /// the zone.
+    pub fn txt_name(&self, name: &RecordName, record_type: RecordType, zone: &DnsName) -> Option<RecordName> {
+        let (label, rest) = name.as_str().split_once('.')?;
+        let text = format!("{}.{rest}", self.front(label, record_type));
+        // Not `parse`: a wildcard's TXT has its asterisk inside a label, where it is an ordinary character.
+        let fits = text.len() <= 253 && text.split('.').all(|label| (1..=63).contains(&label.len()));
+        fits.then(|| DnsName::from_route53(&text))
+            .and_then(|name| RecordName::within(name, zone))
+    }
+
+    /// What takes the place of the record's first label.
+    fn front(&self, label: &str, record_type: RecordType) -> String {
+        // V0_22 is the one version so far; another one decides here by its own rule.
+        let DialectVersion::V0_22 = self.version;
+        let kind = record_type.as_str().to_ascii_lowercase();
+        let (prefix, suffix) = match &self.affix {
+            Affix::None => ("", ""),
+            Affix::Prefix(prefix) => (prefix.as_ref(), ""),
+            Affix::Suffix(suffix) => ("", suffix.as_ref()),
+        };
+        let label = match &self.wildcard_replacement {
+            Some(replacement) if label == "*" => replacement.as_str(),
+            _ => label,
+        };
+        let templated = prefix.contains(TYPE_TEMPLATE) || suffix.contains(TYPE_TEMPLATE);
+        let own = if templated { String::new() } else { format!("{kind}-") };
+        let affix = |text: &str| text.replace(TYPE_TEMPLATE, &kind);
+        format!("{}{own}{label}{}", affix(prefix), affix(suffix))
+    }
+
+    /// How long the first label of a name may be so that every ownership TXT it may need has labels of at most 63
+    /// characters. The worst case is CNAME where a name may become one, else AAAA.
+    pub fn label_limit(&self, cname: bool) -> usize {
+        let worst = if cname { RecordType::Cname } else { RecordType::Aaaa };
+        // Not allowed in names, so that no affix contains it.
+        let probe = "/";
+        let front = self.front(probe, worst);
+        let around = front
+            .split('.')
+            .find(|part| part.contains(probe))
+            .map_or(front.len(), str::len);
+        (63 + probe.len()).saturating_sub(around)
+    }
+}
+
+/// The ownership TXT of a record.
+pub fn ownership_txt(name: &RecordName, owner: &str, resource: &str) -> RecordSet {
+    RecordSet {
+        name: name.clone(),
+        record_type: RecordType::Txt,
+        routing: Routing::Simple,
+        data: RecordData::values(TXT_TTL, [OwnershipText::write(owner, resource)]),
+        health_check: None,
+    }
+}
+
+/// Why a DNSEndpoint of this name cannot be named in an ownership TXT of this owner; `None` if it can.
+pub fn resource_problem(owner: &str, namespace: &str, endpoint: &str) -> Option<Problem> {
+    let length = owner.len() + namespace.len() + endpoint.len();
+    (length > RESOURCE_LIMIT).then(|| {
+        Problem::new(
+            Reason::LabelTooLong,
+            format!(
+                "the ownership TXT would be too long: owner id {owner:?}, namespace {namespace:?} and DNSEndpoint \
+                 {endpoint:?} have {length} bytes together, at most {RESOURCE_LIMIT} fit; shorten --txt-owner-id or \
+                 the namespace"
+            ),
+        )
+    })
+}
+
+/// Which members' owner ids cannot be used, and why: an owner id that another member has already, or the hub's own.
+/// Of two members with one owner id the older MemberCluster keeps it (then the first by name). What is refused holds
+/// back cluster names only.
+pub fn refuse_members<'a>(
+    hub: &HubId,
+    members: impl IntoIterator<Item = (&'a ClusterName, Wall, &'a MemberSpec)>,
+) -> BTreeMap<ClusterName, Vec<Problem>> {
+    let mut by_age: Vec<_> = members.into_iter().collect();
+    by_age.sort_by_key(|(name, created, _)| (*created, *name));
+    let mut holders: BTreeMap<&str, &ClusterName> = BTreeMap::new();
+    let mut refused: BTreeMap<ClusterName, Vec<Problem>> = BTreeMap::new();
+    for (name, _, spec) in by_age {
+        for external_dns in &spec.external_dns {
+            let owner = external_dns.owner_id.as_str();
+            let holder = *holders.entry(owner).or_insert(name);
+            let message = if owner == hub.as_str() {
+                format!("ownerID {owner:?} is the hub id; give this ExternalDNS another --txt-owner-id")
+            } else if holder != name {
+                format!(
+                    "ownerID {owner:?} belongs to MemberCluster {holder}; two ExternalDNS with one --txt-owner-id \
+                     delete each other's records: give this one its own"
+                )
+            } else {
+                continue;
+            };
+            let problem = Problem::new(Reason::OwnerIDInUse, message);
+            refused.entry(name.clone()).or_default().push(problem);
+        }
+    }
+    refused
+}

@@ -2,15 +2,19 @@
 
 pub mod ambiguous;
 pub mod claim;
+pub mod cluster_name;
 pub mod dialect;
 pub mod drained;
+pub mod endpoint;
 pub mod failover;
+pub mod fence_endpoint;
 pub mod handover;
 pub mod hold;
 pub mod last_serving;
 pub mod latency;
 pub mod latency_weighted;
 pub mod names;
+pub mod pairs;
 pub mod placeholder;
 pub mod policy;
 pub mod publishing;
