@@ -61,12 +61,11 @@ pub(super) fn retire(work: &mut Work<'_>, name: &RecordName, then: Option<&Pairs
             left_in_zone(work, name, &holding);
             return false;
         }
-        Some(object) => {
-            if !knows_it_is_empty(work, external_dns, object, members) {
-                left_in_zone(work, name, &holding);
-                return false;
-            }
+        Some(object) if !knows_it_is_empty(work, external_dns, object, members) => {
+            left_in_zone(work, name, &holding);
+            return false;
         }
+        Some(_) => {}
     }
     if members {
         left_in_zone(work, name, &holding);

@@ -45,6 +45,39 @@ pub async fn delete(member: Client, namespace: &str, name: &str, uid: String) ->
     }
 }
 
+/// Takes Truce's finalizer off one that is being deleted, if it still is the one that was seen.
+///
+/// # Errors
+/// What the member's API server refused.
+pub async fn drop_finalizer(member: Client, namespace: &str, name: &str, uid: &str) -> Result<(), Failure> {
+    let api: Api<DNSEndpoint> = Api::namespaced(member, namespace);
+    let failed = |error: kube::Error| class::kubernetes(&error, Server::Member, Call::Write);
+    let Some(object) = api.get_opt(name).await.map_err(failed)? else {
+        return Ok(());
+    };
+    let finalizers = object.metadata.finalizers.unwrap_or_default();
+    let at = finalizers.iter().position(|finalizer| finalizer == FINALIZER);
+    let (Some(at), true) = (at, object.metadata.uid.as_deref() == Some(uid)) else {
+        return Ok(());
+    };
+    // The tests make this fail if the list changed in between; it is asked again then.
+    let path = format!("/metadata/finalizers/{at}");
+    let patch = serde_json::json!([
+        {"op": "test", "path": "/metadata/uid", "value": uid},
+        {"op": "test", "path": path, "value": FINALIZER},
+        {"op": "remove", "path": path},
+    ]);
+    let patch = serde_json::from_value(patch).map_err(|error| failed(kube::Error::SerdeError(error)))?;
+    match api
+        .patch(name, &PatchParams::default(), &Patch::<()>::Json(patch))
+        .await
+    {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(answer)) if answer.is_not_found() => Ok(()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
 fn object(apply: EndpointApply) -> DNSEndpoint {
     let EndpointApply {
         namespace,

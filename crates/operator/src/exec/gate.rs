@@ -139,6 +139,10 @@ async fn member(executor: &Executor, id: EffectId, cluster: &ClusterName, effect
             endpoint::delete(members.client(cluster)?, &namespace, &name, uid).await?;
             Ok(Success::Done)
         }
+        MemberEffect::DropFinalizer { namespace, name, uid } => {
+            endpoint::drop_finalizer(members.client(cluster)?, &namespace, &name, &uid).await?;
+            Ok(Success::Done)
+        }
     }
 }
 
@@ -151,7 +155,10 @@ fn object(effect: &Effect) -> String {
         Effect::Member(cluster, MemberEffect::ApplyEndpoint(apply)) => {
             format!("{cluster}: DNSEndpoint {}/{}", apply.namespace, apply.name)
         }
-        Effect::Member(cluster, MemberEffect::DeleteEndpoint { namespace, name, .. }) => {
+        Effect::Member(
+            cluster,
+            MemberEffect::DeleteEndpoint { namespace, name, .. } | MemberEffect::DropFinalizer { namespace, name, .. },
+        ) => {
             format!("{cluster}: DNSEndpoint {namespace}/{name}")
         }
         Effect::Member(cluster, MemberEffect::Watch(key) | MemberEffect::Unwatch(key)) => {
@@ -165,7 +172,12 @@ fn object(effect: &Effect) -> String {
 fn log(kind: Kind, object: &str, outcome: &Outcome) {
     match outcome {
         Ok(Success::Submitted { change_id, .. }) => tracing::info!(object, change_id, "Changed the zone"),
-        Ok(_) if matches!(kind, Kind::ApplyEndpoint | Kind::DeleteEndpoint | Kind::OpenMember) => {
+        Ok(_)
+            if matches!(
+                kind,
+                Kind::ApplyEndpoint | Kind::DeleteEndpoint | Kind::DropFinalizer | Kind::OpenMember
+            ) =>
+        {
             tracing::info!(?kind, object, "Done");
         }
         Ok(_) => tracing::debug!(?kind, object, "Done"),
