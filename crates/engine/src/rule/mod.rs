@@ -10,6 +10,7 @@ pub mod failover;
 pub mod fence_endpoint;
 pub mod handover;
 pub mod hold;
+pub mod holder;
 pub mod last_serving;
 pub mod latency;
 pub mod latency_weighted;
