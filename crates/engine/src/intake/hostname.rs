@@ -11,10 +11,7 @@ use super::{Findings, abandon, confirm, created, has_finalizer, paused, selector
 use crate::reason::Problem;
 use crate::value::dns_name::DnsName;
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
-use crate::world::hostnames::{Hostname, HostnameSpec, Policy, Selection, Source};
-
-/// A hostname selects at most this many clusters (API.md).
-const CLUSTERS_MAX: usize = 100;
+use crate::world::hostnames::{CLUSTERS_MAX, Hostname, HostnameSpec, Policy, Selection, Source};
 
 const ONE_SELECTION: &str =
     "write exactly one of clusters: [{name: east}] and clusterSelector: {matchLabels: {tier: prod}}";

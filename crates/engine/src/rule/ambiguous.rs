@@ -107,30 +107,27 @@ fn ends_as(label: &str, cluster: &ClusterName) -> bool {
         .is_some_and(|front| front.ends_with('-'))
 }
 
-/// Another spelling of `label` that ends as no cluster: the cluster's part in front, or without the hyphen, or, where
-/// even that is some cluster's, with a digit.
+/// Another spelling of `label` that goes with all clusters: the cluster's part in front, or without the hyphen, or, where
+/// even that does not, with a digit.
 fn propose(label: &str, cluster: &ClusterName, clusters: &[&ClusterName]) -> String {
     let end = cluster.as_str();
-    let front = label
-        .strip_suffix(end)
-        .map_or(label, |front| front.trim_end_matches('-'));
-    let turned = if front == label {
-        format!("{label}1")
-    } else {
-        format!("{end}-{front}")
+    let front = label.strip_suffix(end).and_then(|front| front.strip_suffix('-'));
+    let (joined, turned) = match front {
+        Some(front) => (format!("{front}{end}"), Some(format!("{end}-{front}"))),
+        None => (label.to_owned(), None),
     };
     let free = |text: &String| {
-        !clusters.iter().any(|other| {
-            let clash = |a: &str, b: &ClusterName| a == b.as_str() || ends_as(a, b);
-            clash(text, other) || ClusterName::parse(text).is_ok_and(|text| ends_as(other.as_str(), &text))
+        clusters.iter().all(|other| {
+            let ends_other = ClusterName::parse(text).is_ok_and(|text| ends_as(other.as_str(), &text));
+            *text != other.as_str() && !ends_as(text, other) && !ends_other
         })
     };
-    let digits = (1..=9).map(|digit| format!("{front}{end}{digit}"));
-    [turned.clone(), format!("{front}{end}")]
+    let with_digit = (1..=9).map(|digit| format!("{joined}{digit}"));
+    let mut all = turned
         .into_iter()
-        .chain(digits)
-        .find(free)
-        .unwrap_or(turned)
+        .chain(front.map(|_| joined.clone()))
+        .chain(with_digit);
+    all.find(free).unwrap_or_else(|| format!("{joined}0"))
 }
 
 #[cfg(test)]
@@ -225,6 +222,7 @@ mod tests {
             let cluster = of_cluster("west", &all, Some(("web-west.example.com", hostname_age)));
             assert_eq!(hostname.is_some(), cluster_age <= hostname_age);
             assert_ne!(hostname.is_some(), cluster.is_some());
+            assert!(cluster.is_none_or(|message| message.ends_with("such as west1")));
         }
     }
 }

@@ -10,11 +10,8 @@ use truce_api::Reason;
 
 use crate::reason::Problem;
 use crate::value::ids::ClusterName;
-use crate::world::hostnames::Selection;
+use crate::world::hostnames::{CLUSTERS_MAX, Selection};
 use crate::world::members::MemberFacts;
-
-/// A hostname selects at most this many clusters (API.md).
-pub const CLUSTERS_MAX: usize = 100;
 
 /// How many names a message lists.
 const NAMED_MAX: usize = 8;

@@ -25,6 +25,9 @@ pub enum Source {
     },
 }
 
+/// A hostname selects at most this many clusters (API.md).
+pub const CLUSTERS_MAX: usize = 100;
+
 /// Which clusters a hostname selects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Selection {
