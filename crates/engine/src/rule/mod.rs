@@ -7,6 +7,7 @@ pub mod dialect;
 pub mod drained;
 pub mod endpoint;
 pub mod failover;
+pub mod family;
 pub mod fence_endpoint;
 pub mod handover;
 pub mod hold;
