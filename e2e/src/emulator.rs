@@ -156,6 +156,15 @@ impl Emulator {
             .collect()
     }
 
+    /// Every version of the zone so far, as the difference to the one before.
+    ///
+    /// # Errors
+    /// If the double does not tell.
+    pub fn versions(&self) -> Result<Vec<Value>> {
+        let all = self.admin(&format!("zones/{ZONE_ID}/versions"))?;
+        all.as_array().cloned().context("the versions are a list")
+    }
+
     /// The accepted changes so far.
     ///
     /// # Errors

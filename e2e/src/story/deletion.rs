@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
 
-use super::APP;
 use super::stage::{EAST, HUB_ACTOR, Stage, WEST};
+use super::{APP, versions};
 use crate::actor::Actor;
 use crate::world::HUB;
 
@@ -13,6 +13,10 @@ pub(super) fn run(stage: &mut Stage) -> Result<()> {
     let asked = stage.watcher.take().context("a resolver asks since step 2")?.finish()?;
     stage.say(&format!(
         "a resolver asked {asked} times since step 2: always a real answer, never 192.0.2.1"
+    ));
+    let versions = versions::always_answering(&stage.world.emulator)?;
+    stage.say(&format!(
+        "so it is in each of the {versions} versions of the zone since then"
     ));
     stage.kubectl(HUB, &["delete", "ghn", "app", "api", "-n", "shop", "--timeout=60s"])?;
     let left: BTreeSet<String> = stage.zone()?.difference(&stage.before).cloned().collect();

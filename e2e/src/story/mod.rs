@@ -17,6 +17,7 @@ mod placeholder;
 mod replaced;
 mod setup;
 mod stage;
+mod versions;
 mod watcher;
 mod weight_zero;
 

@@ -16,11 +16,11 @@ pub(super) fn run(stage: &mut Stage) -> Result<()> {
     stage.patch(GHN, r#"{"spec":{"weights":{"east":0}}}"#)?;
     stage.zone_lacks(&["app.example.com", "set=demo/east"])?;
     stage.answers(Near::East, APP, &[WEST_IP])?;
-    let status = stage.cluster_status("app", "east")?;
-    ensure!(
-        status["drain"]["safeAt"].is_string(),
-        "a draining cluster shows when it is safe: {status}"
-    );
+    stage.eventually("the status to show when the drain is safe", || {
+        let status = stage.cluster_status("app", "east")?;
+        ensure!(status["drain"]["safeAt"].is_string(), "{status}");
+        Ok(())
+    })?;
     stage.state("app", "east", "Drained")?;
     stage.table(&["get", "ghn", "-A"], &["app.example.com", "Latency", "1/2"])?;
     stage.kubectl(HUB, &["describe", "ghn", "app", "-n", "shop"])?;
