@@ -1,8 +1,11 @@
 //! `make demo`: the main job on real control planes, step by step; ends with 0 only if every step showed what it must.
 
+use std::path::PathBuf;
 use std::time::Instant;
+use std::{fs, process, thread};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use tokio::signal::unix::{SignalKind, signal};
 use truce_e2e::apiserver::User;
 use truce_e2e::emulator::ZONE_ID;
 use truce_e2e::story::{self, EAST, Stage, WEST};
@@ -17,6 +20,7 @@ fn main() -> Result<()> {
         begun.elapsed().as_secs(),
         stage.world.logs().display()
     );
+    leave_nothing_on_interrupt(stage.world.dir().to_owned())?;
     let played = story::play(&mut stage);
     if std::env::var("KEEP").is_ok_and(|value| !value.is_empty() && value != "0") {
         if let Err(error) = &played {
@@ -29,6 +33,28 @@ fn main() -> Result<()> {
         "\n# every step showed what it must, after {} s",
         begun.elapsed().as_secs()
     );
+    Ok(())
+}
+
+/// On Ctrl-C or SIGTERM the run's folder goes; the processes end with this one anyway.
+fn leave_nothing_on_interrupt(folder: PathBuf) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("start tokio")?;
+    let (mut interrupt, mut terminate) = runtime
+        .block_on(async {
+            Ok::<_, std::io::Error>((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
+        })
+        .context("listen for signals")?;
+    thread::spawn(move || {
+        runtime.block_on(async {
+            tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+        });
+        // What cannot be removed now lies in the system's folder for temporary files.
+        drop(fs::remove_dir_all(folder));
+        process::exit(130);
+    });
     Ok(())
 }
 
