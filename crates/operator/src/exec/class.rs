@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_route53::config::http::HttpResponse;
 use aws_sdk_route53::error::{ProvideErrorMetadata, SdkError};
 use kube::core::Status;
@@ -114,8 +115,8 @@ where
             aws_answer(status, code, message, &chain(service.err()), call)
         }
         SdkError::ConstructionFailure(_) => failure(Class::Permanent, "NotSent", chain(error)),
-        SdkError::DispatchFailure(dispatch) if dispatch.is_other() || dispatch.is_user() => {
-            // Nothing was sent: there are no credentials, or they could not be fetched.
+        // Nothing was sent. All other failures to send count as lost answers, a cut connection among them.
+        SdkError::DispatchFailure(_) if lacks_credentials(error) => {
             failure(Class::Denied, "NoCredentials", chain(error))
         }
         SdkError::TimeoutError(_) => late(call, "Timeout", chain(error)),
@@ -150,6 +151,17 @@ fn aws_answer(status: u16, code: Option<&str>, message: Option<&str>, text: &str
         ambiguous: call == Call::Write && class == Class::Retry,
         ..failure(class, code, message.unwrap_or(text))
     }
+}
+
+fn lacks_credentials(error: &(dyn StdError + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.is::<CredentialsError>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// An error with its sources, each said once.

@@ -6,17 +6,18 @@
 //! so, and cannot tell a list that no watch can follow.
 
 use std::fmt::Debug;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
+use futures::{Stream, StreamExt};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Service;
 use kube::api::{Api, ListParams, WatchEvent, WatchParams};
 use kube::{Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, watch};
-use truce_api::{DNSEndpoint, HUB_LABEL};
+use truce_api::{DNSEndpoint, HUB_LABEL, Reason};
 use truce_engine::effect::EffectId;
 use truce_engine::event::{Class, Event, Failure, MemberEvent, MemberKind, MemberObject, WatchKey};
 use truce_engine::value::ids::ClusterName;
@@ -37,6 +38,7 @@ const LIST: Duration = Duration::from_secs(60);
 const STEADY: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 /// How much longer than it may a watch can be silent before its connection counts as dead.
 const MARGIN: Duration = Duration::from_secs(5);
 
@@ -104,19 +106,26 @@ pub async fn follow(feed: Feed) {
     }
 }
 
+/// Why a watch cannot go on.
+enum End {
+    /// What it goes on from is no longer kept: a fresh list mends it.
+    Expired,
+    /// It failed.
+    Failed(Failure),
+}
+
 async fn follow_kind<K: Watched + 'static>(mut feed: Feed) {
     let mut pause = FIRST_PAUSE;
     loop {
         let upstream = feed.upstream.borrow_and_update().clone();
         let mut stood = None;
         let usable = upstream.is_ok();
-        let failure = match upstream {
-            Err(failure) => failure,
+        let end = match upstream {
+            Err(failure) => End::Failed(failure),
             Ok(client) => {
-                let api = Api::<K>::namespaced(client.clone(), &feed.key.namespace);
                 let mut changed = feed.upstream.clone();
                 tokio::select! {
-                    failure = watch_until_it_breaks(&feed, &client, &api, &mut stood) => failure,
+                    end = watch_until_it_ends::<K>(&feed, client, &mut stood) => end,
                     renewed = changed.changed() => match renewed {
                         Ok(()) => continue,
                         Err(_) => return,
@@ -124,16 +133,19 @@ async fn follow_kind<K: Watched + 'static>(mut feed: Feed) {
                 }
             }
         };
-        if stood.is_some_and(|since: Standing| since.for_long()) {
-            pause = FIRST_PAUSE;
-            continue;
-        }
-        tracing::warn!(
-            cluster = %feed.cluster, kind = ?feed.key.kind, namespace = feed.key.namespace, code = failure.code,
-            "Cannot watch: {}", failure.message
-        );
-        let watch = feed.key.clone();
-        feed.tell(MemberEvent::WatchFailed { watch, failure }).await;
+        let steady = stood.is_some_and(|since: Standing| since.for_long());
+        let failure = match end {
+            End::Expired => {
+                tokio::time::sleep(FIRST_PAUSE).await;
+                continue;
+            }
+            End::Failed(_) if steady => {
+                pause = FIRST_PAUSE;
+                continue;
+            }
+            End::Failed(failure) => failure,
+        };
+        feed.tell_failure(failure).await;
         tokio::select! {
             () = tokio::time::sleep(pause), if usable => pause = (pause * 2).min(LONGEST_PAUSE),
             renewed = feed.upstream.changed() => match renewed {
@@ -145,25 +157,18 @@ async fn follow_kind<K: Watched + 'static>(mut feed: Feed) {
 }
 
 /// Lists, tells, watches; ends with why it cannot go on.
-async fn watch_until_it_breaks<K: Watched + 'static>(
-    feed: &Feed,
-    client: &Client,
-    api: &Api<K>,
-    stood: &mut Option<Standing>,
-) -> Failure {
+async fn watch_until_it_ends<K: Watched + 'static>(feed: &Feed, client: Client, stood: &mut Option<Standing>) -> End {
+    let api = Api::<K>::namespaced(client.clone(), &feed.key.namespace);
     let listed = tokio::time::timeout(LIST, async {
-        same_cluster(client, &feed.cluster_uid).await?;
-        list(api).await
+        same_cluster(&client, &feed.cluster_uid).await?;
+        list(&api).await
     });
     let (objects, mut version) = match listed.await {
         Ok(Ok(listed)) => listed,
-        Ok(Err(failure)) => return failure,
+        Ok(Err(failure)) => return End::Failed(failure),
         Err(_) => {
-            return class::late(
-                Call::Read,
-                "MemberUnreachable",
-                "the list was not complete in 60 seconds",
-            );
+            let (code, message) = (Reason::MemberUnreachable, "the list was not complete in 60 seconds");
+            return End::Failed(class::late(Call::Read, code.as_str(), message));
         }
     };
     let mut objects = Some(objects);
@@ -175,32 +180,58 @@ async fn watch_until_it_breaks<K: Watched + 'static>(
     loop {
         let stream = match api.watch(&params, &version).await {
             Ok(stream) => stream,
-            Err(error) => return kind_failure::<K>(&error),
+            Err(error) => return watch_error::<K>(&error),
         };
         if let Some(objects) = objects.take() {
             *stood = Some(Standing::begin(&feed.metrics));
             let watch = feed.key.clone();
             feed.tell(MemberEvent::Listed { watch, objects }).await;
         }
-        let mut stream = std::pin::pin!(stream);
-        let silence = Duration::from_secs(u64::from(WATCH_SECONDS)) + MARGIN;
-        // A quiet end, or silence, only ends this request: the next goes on where it was.
-        while let Ok(Some(event)) = tokio::time::timeout(silence, stream.next()).await {
-            match event {
-                Ok(WatchEvent::Added(object) | WatchEvent::Modified(object)) => {
-                    version = object.resource_version().unwrap_or(version);
-                    feed.tell(MemberEvent::Applied(object.seen())).await;
-                }
-                Ok(WatchEvent::Deleted(object)) => {
-                    version = object.resource_version().unwrap_or(version);
-                    let (watch, name) = (feed.key.clone(), object.name_any());
-                    feed.tell(MemberEvent::Gone { watch, name }).await;
-                }
-                Ok(WatchEvent::Bookmark(bookmark)) => version = bookmark.metadata.resource_version,
-                Ok(WatchEvent::Error(status)) => return class::status_failure(&status, Call::Read),
-                Err(error) => return kind_failure::<K>(&error),
-            }
+        let begun = Instant::now();
+        if let Err(end) = take_in(feed, std::pin::pin!(stream), &mut version).await {
+            return end;
         }
+        // A server that ends every watch at once shall not be asked in a tight loop.
+        tokio::time::sleep(SHORTEST_WATCH.saturating_sub(begun.elapsed())).await;
+    }
+}
+
+/// Tells the changes of one watch request; it ends well by itself or in silence, and the next goes on where it was.
+async fn take_in<K: Watched>(
+    feed: &Feed,
+    mut stream: Pin<&mut impl Stream<Item = kube::Result<WatchEvent<K>>>>,
+    version: &mut String,
+) -> Result<(), End> {
+    let silence = Duration::from_secs(u64::from(WATCH_SECONDS)) + MARGIN;
+    while let Ok(Some(event)) = tokio::time::timeout(silence, stream.next()).await {
+        match event {
+            Ok(WatchEvent::Added(object) | WatchEvent::Modified(object)) => {
+                note(version, object.resource_version());
+                feed.tell(MemberEvent::Applied(object.seen())).await;
+            }
+            Ok(WatchEvent::Deleted(object)) => {
+                note(version, object.resource_version());
+                let (watch, name) = (feed.key.clone(), object.name_any());
+                feed.tell(MemberEvent::Gone { watch, name }).await;
+            }
+            Ok(WatchEvent::Bookmark(bookmark)) => *version = bookmark.metadata.resource_version,
+            Ok(WatchEvent::Error(status)) => return Err(watch_error::<K>(&kube::Error::Api(status))),
+            Err(error) => return Err(watch_error::<K>(&error)),
+        }
+    }
+    Ok(())
+}
+
+fn note(version: &mut String, seen: Option<String>) {
+    if let Some(seen) = seen {
+        *version = seen;
+    }
+}
+
+fn watch_error<K: Watched>(error: &kube::Error) -> End {
+    match error {
+        kube::Error::Api(status) if status.code == 410 => End::Expired,
+        _ => End::Failed(kind_failure::<K>(error)),
     }
 }
 
@@ -234,6 +265,15 @@ fn kind_failure<K: Watched>(error: &kube::Error) -> Failure {
 }
 
 impl Feed {
+    async fn tell_failure(&self, failure: Failure) {
+        tracing::warn!(
+            cluster = %self.cluster, kind = ?self.key.kind, namespace = self.key.namespace, code = failure.code,
+            "Cannot watch: {}", failure.message
+        );
+        let watch = self.key.clone();
+        self.tell(MemberEvent::WatchFailed { watch, failure }).await;
+    }
+
     async fn tell(&self, event: MemberEvent) {
         let event = Event::Member {
             cluster: self.cluster.clone(),

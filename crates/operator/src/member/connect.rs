@@ -43,6 +43,18 @@ pub struct SecretKey {
     data: Vec<u8>,
 }
 
+impl SecretKey {
+    /// What was read from `key` of the Secret `name`.
+    #[must_use]
+    pub fn new(name: &str, key: &str, data: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            key: key.to_owned(),
+            data,
+        }
+    }
+}
+
 /// Enters a member.
 ///
 /// # Errors
@@ -53,12 +65,7 @@ pub async fn connect(hub: &Client, namespace: &str, access: &Access) -> Result<C
         Access::Kubeconfig { secret, key } => {
             let data = read(hub, namespace, secret, key).await?;
             let client = from_kubeconfig(&format!("{namespace}/{secret}"), &data).await?;
-            let read = SecretKey {
-                name: secret.clone(),
-                key: key.clone(),
-                data,
-            };
-            (client, Some(read))
+            (client, Some(SecretKey::new(secret, key, data)))
         }
     };
     let cluster_uid = identity(&client).await?;
