@@ -35,7 +35,7 @@ pub enum Effect {
 pub enum HubEffect {
     /// Merge-patch the status subresource to exactly this.
     WriteStatus(Box<Status>),
-    /// Add or remove the finalizer `dns.truce.dev/finalizer`.
+    /// Add or remove the finalizer `dns.truce.dev/owned`.
     SetFinalizer {
         /// On which object.
         object: HubRef,

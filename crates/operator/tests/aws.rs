@@ -1,5 +1,7 @@
 //! The real AWS SDK against the double of Route 53 and STS, and against servers that fail.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,7 @@
 //! What is sent to a member's API server for a DNSEndpoint.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::collections::BTreeMap;

@@ -1,10 +1,12 @@
 //! What is sent to the hub's API server: status, finalizers, events.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use serde_json::{Value, json};
 use support::{Answer, Seen, refusal, server};
-use truce_api::{ClusterDrainStatus, GlobalHostnameStatus};
+use truce_api::{ClusterDrainStatus, FINALIZER, GlobalHostnameStatus};
 use truce_engine::effect::{Status, UserEvent};
 use truce_engine::event::{Class, HubRef};
 use truce_operator::exec::event::Publisher;
@@ -110,13 +112,13 @@ async fn a_finalizer_is_added_beside_others_under_the_version_that_was_read() {
     assert_eq!(write.content_type, "application/merge-patch+json");
     assert_eq!(
         write.body,
-        json!({"metadata": {"resourceVersion": "7", "finalizers": ["other.example/one", finalizer::FINALIZER]}})
+        json!({"metadata": {"resourceVersion": "7", "finalizers": ["other.example/one", FINALIZER]}})
     );
 }
 
 #[tokio::test]
 async fn a_finalizer_is_removed_and_others_stay() {
-    let (hub, log) = server(|_| object(&[finalizer::FINALIZER, "other.example/one"]));
+    let (hub, log) = server(|_| object(&[FINALIZER, "other.example/one"]));
     finalizer::set(&hub, &app(), false).await.unwrap();
     assert_eq!(
         log.all()[1].body["metadata"]["finalizers"],
@@ -126,7 +128,7 @@ async fn a_finalizer_is_removed_and_others_stay() {
 
 #[tokio::test]
 async fn a_finalizer_that_is_as_it_should_be_is_not_written() {
-    let (hub, log) = server(|_| object(&[finalizer::FINALIZER]));
+    let (hub, log) = server(|_| object(&[FINALIZER]));
     finalizer::set(&hub, &app(), true).await.unwrap();
     assert_eq!(log.only().method, "GET");
 }

@@ -1,5 +1,7 @@
 //! The watches of the hub: identity first, all kinds before `Synced`, nothing forgotten that cannot be read.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::time::Duration;

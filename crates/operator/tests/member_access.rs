@@ -1,5 +1,7 @@
 //! Ways into a member: which kubeconfigs are refused and why, and how a session begins.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::time::Duration;

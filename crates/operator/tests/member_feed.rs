@@ -1,5 +1,7 @@
 //! A watch in a member: what is told, and when it may be.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The loop: events reach the engine, effects are carried out, their ends come back, and an end in order.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::sync::{Arc, Mutex};

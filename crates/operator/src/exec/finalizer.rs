@@ -10,13 +10,10 @@ use kube::api::{Api, Patch, PatchParams};
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use truce_api::{ClusterDrain, DNSZone, GlobalHostname, MemberCluster};
+use truce_api::{ClusterDrain, DNSZone, FINALIZER, GlobalHostname, MemberCluster};
 use truce_engine::event::{Class, Failure, HubRef};
 
 use super::class::{self, Call, Server, failure};
-
-/// On hub objects that stand for something in a zone.
-pub const FINALIZER: &str = "dns.truce.dev/finalizer";
 
 /// How often the list is read again after somebody else changed the object in between.
 const TRIES: usize = 3;
