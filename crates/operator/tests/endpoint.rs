@@ -129,3 +129,52 @@ async fn a_server_error_is_ambiguous() {
         .unwrap_err();
     assert_eq!((failure.class, failure.ambiguous), (Class::Retry, true));
 }
+
+fn deleting(finalizers: &[&str]) -> Answer {
+    Answer::Json(
+        200,
+        json!({
+            "apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint",
+            "metadata": {"namespace": "truce-system", "name": "x", "uid": "u-1", "finalizers": finalizers}, "spec": {}
+        }),
+    )
+}
+
+#[tokio::test]
+async fn its_finalizer_is_taken_off_where_it_stands_and_others_stay() {
+    let (member, log) = server(|_| deleting(&["other.example/one", "dns.truce.dev/owned"]));
+    endpoint::drop_finalizer(member, "truce-system", "x", "u-1")
+        .await
+        .unwrap();
+    let write = log.all().pop().unwrap();
+    assert_eq!(write.content_type, "application/json-patch+json");
+    assert_eq!(
+        write.body,
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "u-1"},
+            {"op": "test", "path": "/metadata/finalizers/1", "value": "dns.truce.dev/owned"},
+            {"op": "remove", "path": "/metadata/finalizers/1"}
+        ])
+    );
+}
+
+#[tokio::test]
+async fn the_finalizer_of_another_object_is_left_alone() {
+    let (member, log) = server(|_| deleting(&["dns.truce.dev/owned"]));
+    endpoint::drop_finalizer(member, "truce-system", "x", "u-0")
+        .await
+        .unwrap();
+    assert_eq!(log.only().method, "GET");
+    let (member, _) = server(|seen| match seen.method.as_str() {
+        "GET" => deleting(&["dns.truce.dev/owned"]),
+        _ => refusal(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+        ),
+    });
+    let failure = endpoint::drop_finalizer(member, "truce-system", "x", "u-1")
+        .await
+        .unwrap_err();
+    assert_eq!(failure.class, Class::Conflict);
+}

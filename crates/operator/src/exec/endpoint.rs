@@ -8,7 +8,7 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, Preconditions};
 use kube::core::ObjectMeta;
 use truce_api::{DNSEndpoint, DNSEndpointSpec, FINALIZER, ProviderSpecific, Reason};
 use truce_engine::effect::EndpointApply;
-use truce_engine::event::{Endpoint, Failure};
+use truce_engine::event::{Class, Endpoint, Failure};
 use truce_engine::value::ids::HubId;
 
 use super::class::{self, Call, Server};
@@ -74,6 +74,10 @@ pub async fn drop_finalizer(member: Client, namespace: &str, name: &str, uid: &s
     {
         Ok(_) => Ok(()),
         Err(kube::Error::Api(answer)) if answer.is_not_found() => Ok(()),
+        // So an API server answers when a test of a JSON patch fails.
+        Err(kube::Error::Api(answer)) if answer.is_invalid() => {
+            Err(class::failure(Class::Conflict, "Conflict", &answer.message))
+        }
         Err(error) => Err(failed(error)),
     }
 }
@@ -144,7 +148,7 @@ fn explained(error: &kube::Error) -> Failure {
 #[must_use]
 pub fn crd_missing() -> Failure {
     class::failure(
-        truce_engine::event::Class::Permanent,
+        Class::Permanent,
         Reason::CRDMissing.as_str(),
         "the member does not know DNSEndpoints (externaldns.k8s.io/v1alpha1); install the CRD that ships with ExternalDNS",
     )
