@@ -48,8 +48,12 @@ fn operate(config: Config) -> anyhow::Result<()> {
     ended
 }
 
+/// What is logged unless `RUST_LOG` says otherwise. The Kubernetes client reports each failed request as an error of its
+/// own, beside what is logged here with the object and the reason.
+const LEVELS: &str = "info,kube_client=off,kube_runtime=off";
+
 fn log_to_stderr(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LEVELS));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);

@@ -70,7 +70,8 @@ pub fn kubernetes(error: &kube::Error, server: Server, call: Call) -> Failure {
         kube::Error::SerdeError(_) | kube::Error::BuildRequest(_) => {
             failure(Class::Permanent, "Undecodable", error.to_string())
         }
-        // What is left is TLS, connecting, and answers that were cut.
+        kube::Error::Service(error) => late(call, server.unreachable(), chain(error.as_ref())),
+        // What is left is TLS, and answers that were cut.
         _ => late(call, server.unreachable(), chain(error)),
     }
 }

@@ -165,7 +165,11 @@ impl Feed {
     async fn applied<K: Watched>(&self, object: DeserializeGuard<K>) -> Option<HubRef> {
         let reference = K::reference(meta(&object))?;
         match object.0 {
-            Ok(object) => self.tell(HubEvent::Applied(Box::new(object.object()))).await,
+            Ok(mut object) => {
+                // Half of an object's size, and of no use to anybody here.
+                object.meta_mut().managed_fields = None;
+                self.tell(HubEvent::Applied(Box::new(object.object()))).await;
+            }
             Err(invalid) => {
                 self.metrics.undecodable.inc();
                 tracing::error!(
