@@ -11,6 +11,7 @@ mod zone;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngAlgorithm;
 use truce_engine::rule::shared::{ClusterInput, Place, SharedPlan};
 use truce_engine::value::address::Address;
 use truce_engine::value::record::{FailoverRole, RecordType};
@@ -24,6 +25,8 @@ fn config() -> ProptestConfig {
     ProptestConfig {
         cases: WORLDS,
         failure_persistence: None,
+        // The default, ChaCha, takes more time in a debug build than all the planning.
+        rng_algorithm: RngAlgorithm::XorShift,
         ..ProptestConfig::default()
     }
 }

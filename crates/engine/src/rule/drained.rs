@@ -20,7 +20,7 @@ pub struct DrainFacts {
     pub silent_since: Option<Wall>,
     /// The longest TTL under which it was answered in the last hour, seconds.
     pub longest_ttl: u32,
-    /// The time announced until now for this very drain.
+    /// The time announced until now for this very drain, since the cluster last answered.
     pub safe_at: Option<Wall>,
     /// Whether it is in no group of any family, INSYNC.
     pub withdrawn: bool,
@@ -39,22 +39,31 @@ pub struct DrainClock {
 
 /// Reads the clock (DESIGN.md, section 6): withdrawn twice the longest TTL after the last answer could be given, safe
 /// `drain_grace` after that. A cluster that had been silent for all the time that TTLs are remembered when its drain
-/// began is safe at once.
+/// began is safe at once. A time that has come is not taken back by a longer TTL that comes later; while the cluster
+/// answers (as the last that serves), nothing is announced.
 pub fn clock(facts: &DrainFacts, timings: &Timings, now: Wall) -> DrainClock {
+    let Some(silent) = facts.silent_since else {
+        return DrainClock {
+            withdraw_at: None,
+            safe_at: None,
+            drained: false,
+        };
+    };
     let window = Duration::from_secs(u64::from(facts.longest_ttl) * 2);
-    let withdraw_at = facts.silent_since.map(|silent| later(silent, window));
-    let computed = facts.silent_since.map(|silent| {
-        if later(silent, timings.ttl_memory) <= facts.started_at {
-            facts.started_at
-        } else {
-            later(silent, window + timings.drain_grace).max(facts.started_at)
-        }
-    });
-    let safe_at = computed.max(facts.safe_at);
+    let planned = if later(silent, timings.ttl_memory) <= facts.started_at {
+        facts.started_at
+    } else {
+        later(silent, window + timings.drain_grace).max(facts.started_at)
+    };
+    let safe_at = match facts.safe_at {
+        Some(announced) if announced <= now => announced,
+        Some(announced) => announced.max(planned),
+        None => planned,
+    };
     DrainClock {
-        withdraw_at,
-        safe_at,
-        drained: facts.withdrawn && computed.is_some() && safe_at.is_some_and(|safe_at| now >= safe_at),
+        withdraw_at: Some(later(silent, window)),
+        safe_at: Some(safe_at),
+        drained: facts.withdrawn && now >= safe_at,
     }
 }
 
@@ -65,7 +74,7 @@ fn later(wall: Wall, by: Duration) -> Wall {
 /// The TTLs under which a hostname was answered in the last hour: resolvers still hold answers given under an older,
 /// longer one.
 ///
-/// Bounded: at most [`TtlMemory::LIMIT`] TTLs. Beyond that the shortest is remembered as the next longer one.
+/// Bounded: at most [`TtlMemory::LIMIT`] TTLs. Beyond that the shortest that is not in the zone counts as the next longer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TtlMemory {
     /// By TTL in seconds: until when it counts; `None` while it is in the zone.
@@ -95,16 +104,20 @@ impl TtlMemory {
             *entry = Some(later(now, window));
         }
         while self.counts_until.len() > Self::LIMIT {
-            let Some((_, shortest)) = self.counts_until.pop_first() else {
-                return;
-            };
-            if let Some(mut next) = self.counts_until.first_entry() {
-                let until = match (shortest, *next.get()) {
-                    (Some(one), Some(other)) => Some(one.max(other)),
-                    (None, _) | (_, None) => None,
-                };
-                next.insert(until);
-            }
+            self.forget_one();
+        }
+    }
+
+    /// Counts the shortest TTL that is no longer in the zone as the next longer one.
+    fn forget_one(&mut self) {
+        let gone = self.counts_until.iter().find(|(_, until)| until.is_some());
+        let shortest = gone
+            .or_else(|| self.counts_until.first_key_value())
+            .map(|(ttl, _)| *ttl);
+        let Some(shortest) = shortest else { return };
+        let until = self.counts_until.remove(&shortest).flatten();
+        if let Some((_, Some(next))) = self.counts_until.range_mut(shortest..).next() {
+            *next = (*next).max(until.unwrap_or(*next));
         }
     }
 
@@ -127,5 +140,120 @@ impl TtlMemory {
             .map(|until| until.unwrap_or_else(|| later(now, window)))
             .max()?;
         Some((longest, until))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds after the drain began.
+    fn at(seconds: i64) -> Wall {
+        Wall::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn facts(silent: Option<i64>, longest_ttl: u32) -> DrainFacts {
+        DrainFacts {
+            started_at: at(0),
+            silent_since: silent.map(at),
+            longest_ttl,
+            safe_at: None,
+            withdrawn: true,
+        }
+    }
+
+    fn read(facts: &DrainFacts, now: i64) -> DrainClock {
+        clock(facts, &Timings::default(), at(now))
+    }
+
+    /// Case T28: weight 0 is INSYNC 80 s after the drain began; 2 x TTL, and 5 minutes of grace.
+    #[test]
+    fn the_clock_starts_when_the_zone_is_in_sync() {
+        let facts = facts(Some(80), 60);
+        assert_eq!(read(&facts, 90).withdraw_at, Some(at(200)));
+        assert_eq!(read(&facts, 90).safe_at, Some(at(500)));
+        assert!(!read(&facts, 499).drained);
+        assert!(read(&facts, 500).drained);
+    }
+
+    /// Case T28, second run: the TTL was 3600 until shortly before.
+    #[test]
+    fn an_old_longer_ttl_counts() {
+        assert_eq!(read(&facts(Some(80), 3600), 90).safe_at, Some(at(80 + 7200 + 300)));
+    }
+
+    #[test]
+    fn nothing_is_announced_while_it_answers_and_nothing_is_safe_while_it_stands() {
+        let answers = read(&facts(None, 60), 10_000);
+        assert_eq!((answers.safe_at, answers.drained), (None, false));
+        let stands = DrainFacts {
+            withdrawn: false,
+            ..facts(Some(80), 60)
+        };
+        assert!(!read(&stands, 10_000).drained);
+    }
+
+    #[test]
+    fn the_planned_time_never_moves_earlier_and_what_is_safe_stays_so() {
+        let announced = DrainFacts {
+            safe_at: Some(at(900)),
+            ..facts(Some(80), 60)
+        };
+        assert_eq!(read(&announced, 600).safe_at, Some(at(900)));
+        let longer = DrainFacts {
+            longest_ttl: 3600,
+            ..announced
+        };
+        assert_eq!(read(&longer, 600).safe_at, Some(at(7580)));
+        assert!(read(&longer, 900).drained);
+    }
+
+    #[test]
+    fn who_was_silent_for_the_last_hour_is_safe_at_once() {
+        assert!(read(&facts(Some(-3600), 86_400), 0).drained);
+        assert!(!read(&facts(Some(-3599), 86_400), 0).drained);
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn a_ttl_counts_while_in_the_zone_and_for_the_window_after() {
+        let mut memory = TtlMemory::default();
+        assert_eq!(memory.longest(at(0)), None);
+        memory.note(3600, true, at(0), HOUR);
+        memory.note(60, true, at(100), HOUR);
+        assert_eq!(memory.longest(at(100_000)), Some(3600));
+        memory.note(3600, false, at(200), HOUR);
+        memory.note(3600, false, at(300), HOUR);
+        assert_eq!(memory.longest(at(3799)), Some(3600));
+        assert_eq!(memory.longest(at(3800)), Some(60));
+        memory.note(3600, true, at(3000), HOUR);
+        assert_eq!(memory.longest(at(100_000)), Some(3600));
+    }
+
+    #[test]
+    fn one_pair_outlives_a_restart_and_promises_no_less() {
+        let mut memory = TtlMemory::default();
+        memory.note(3600, false, at(0), HOUR);
+        memory.note(300, false, at(1000), HOUR);
+        let (seconds, until) = memory.pair(at(2000), HOUR).unwrap();
+        assert_eq!((seconds, until), (3600, at(4600)));
+        assert_eq!(TtlMemory::restored(seconds, until).longest(at(4599)), Some(3600));
+        assert_eq!(TtlMemory::restored(seconds, until).longest(at(4600)), None);
+    }
+
+    #[test]
+    fn it_is_bounded_and_forgets_only_upwards() {
+        let mut memory = TtlMemory::default();
+        for ttl in 1..=100 {
+            memory.note(ttl, false, at(i64::from(ttl)), HOUR);
+        }
+        assert_eq!(memory.counts_until.len(), TtlMemory::LIMIT);
+        assert_eq!(memory.longest(at(3699)), Some(100));
+        memory.note(1, true, at(200), HOUR);
+        memory.note(1, false, at(300), HOUR);
+        assert_eq!(memory.counts_until.len(), TtlMemory::LIMIT);
+        assert_eq!(memory.longest(at(3800)), Some(1));
+        assert_eq!(memory.longest(at(3900)), None);
     }
 }

@@ -5,6 +5,7 @@
 
 use truce_api::Reason;
 
+use super::policy::list;
 use super::shared::SharedInput;
 use crate::reason::Problem;
 use crate::value::address::Address;
@@ -163,4 +164,32 @@ pub fn types(cname: bool) -> &'static [RecordType] {
 /// Whether an address has sets of a type in its mode; every address can be a CNAME's target.
 pub fn has(address: &Address, record_type: RecordType) -> bool {
     record_type == RecordType::Cname || address.has(record_type)
+}
+
+/// Clusters without a family that others have.
+pub fn mismatch(input: &SharedInput<'_>, cname: bool) -> Option<Problem> {
+    if cname {
+        return None;
+    }
+    let selected = input.clusters.iter().filter(|(_, cluster)| cluster.selected);
+    let seen: Vec<(&ClusterName, &Address)> = selected
+        .filter_map(|(name, cluster)| Some((name, cluster.address.as_ref()?)))
+        .collect();
+    let texts = [(RecordType::A, "IPv4 (A)"), (RecordType::Aaaa, "IPv6 (AAAA)")].map(|(record_type, words)| {
+        let side = |has: bool| {
+            let side = seen.iter().filter(move |(_, address)| address.has(record_type) == has);
+            side.map(|(name, _)| *name).collect::<Vec<_>>()
+        };
+        let (with, without) = (side(true), side(false));
+        let differ = !with.is_empty() && !without.is_empty();
+        differ.then(|| format!("{} has {words}, {} has not", list(with), list(without)))
+    });
+    let texts: Vec<String> = texts.into_iter().flatten().collect();
+    (!texts.is_empty()).then(|| {
+        let message = format!(
+            "{}; give all clusters' load balancers the same families",
+            texts.join("; ")
+        );
+        Problem::new(Reason::AddressFamilyMismatch, message)
+    })
 }

@@ -4,10 +4,14 @@
 //! absent: the sets themselves, which the policy in force lays out.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use truce_api::Reason;
+
+use super::policy::list;
 use super::shared::{ClusterInput, SharedInput};
+use crate::reason::Problem;
 use crate::time::Wall;
 use crate::value::address::Address;
 use crate::value::dns_name::{DnsName, RecordName};
@@ -232,4 +236,19 @@ pub fn keep<'c>(candidates: impl IntoIterator<Item = Candidate<'c>>) -> Option<&
             )
         })
         .map(|c| c.cluster)
+}
+
+/// That a cluster is kept: in which families, why it should have gone, and what would let it go.
+pub fn problem(cluster: &ClusterName, families: &BTreeSet<RecordType>, input: &ClusterInput) -> Problem {
+    let cause = match input {
+        ClusterInput { selected: false, .. } => "it is not selected any more",
+        ClusterInput { draining: Some(_), .. } => "it is being drained",
+        ClusterInput { .. } => "its address is gone",
+    };
+    let message = format!(
+        "{cluster} is kept in {} although {cause}: no other selected, undrained cluster has an address there; bring one, or \
+         delete the GlobalHostname",
+        list(families)
+    );
+    Problem::new(Reason::LastServing, message)
 }

@@ -25,6 +25,7 @@ pub mod selected;
 pub mod service_address;
 pub mod shared;
 pub mod simple;
+pub mod standing;
 pub mod usable_address;
 pub mod weight;
 pub mod weighted;

@@ -74,8 +74,7 @@ pub fn choose(input: &SharedInput<'_>) -> Result<Choice, Problem> {
             ),
         ),
         None => {
-            let in_force = input.in_force.or_else(|| standing(input, input.shared.name()));
-            let Layout { policy, reason } = layout(&regions, &spec.weights, in_force);
+            let Layout { policy, reason } = layout(&regions, &spec.weights, now(input));
             (policy.into(), reason)
         }
         Some(policy) => {
@@ -127,7 +126,7 @@ pub fn layout(
         let split: Vec<String> = asked.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
         return Layout {
             policy: GroupPolicy::Weighted,
-            reason: format!("weights asks for a split: {}", list(split)),
+            reason: format!("weights ask for a split: {}", list(split)),
         };
     }
     if drained && !positive.is_empty() && now == Some(Policy::Weighted) {
@@ -273,6 +272,11 @@ fn weight_counts(
             weight_counts(input, layout.policy.into(), &inside, cluster)
         }
     }
+}
+
+/// The policy in force: remembered, or else read off the zone.
+pub fn now(input: &SharedInput<'_>) -> Option<Policy> {
+    input.in_force.or_else(|| standing(input, input.shared.name()))
 }
 
 /// The policy that the sets published at a name follow now; `None` if there are none.

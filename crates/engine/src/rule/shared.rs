@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use truce_api::Reason;
 
 use super::family::{self, Family, Member};
-use super::last_serving::{self, Candidate, Published};
 use super::policy::{self, Choice};
-use super::{failover, latency, latency_weighted, placeholder, simple, weighted};
+use super::standing::{Scene, Standing};
+use super::{failover, last_serving, latency, latency_weighted, placeholder, simple, weighted};
 use crate::reason::Problem;
 use crate::time::Wall;
-use crate::value::address::{Address, AddressKind};
+use crate::value::address::Address;
 use crate::value::ids::{ClusterName, HostedZoneId, HubId, SetIdentifier};
 use crate::value::owned::is_placeholder;
-use crate::value::record::{FailoverRole, RecordSet, RecordType, Routing};
+use crate::value::record::{RecordSet, RecordType, Routing};
 use crate::value::region::Region;
 use crate::value::shared_name::{Group, SharedName};
 use crate::world::hostnames::{HostnameSpec, Policy};
@@ -113,321 +113,89 @@ pub enum Place {
 /// What the shared name's sets shall be.
 pub fn plan(input: &SharedInput<'_>) -> SharedPlan {
     let scene = Scene::new(input);
-    match policy::choose(input).and_then(|choice| scene.plan(choice)) {
+    match policy::choose(input).and_then(|choice| compose(&scene, choice)) {
         Ok(plan) => plan,
-        Err(problem) => scene.refused(problem),
+        Err(problem) => refused(&scene, problem),
     }
 }
 
-/// A cluster with what the zone has of it.
-struct Standing {
-    input: ClusterInput,
-    published: Published,
-    /// The address that counts: the one seen, else, while it is in the zone, the one it has there.
-    address: Option<Address>,
-}
+/// Who is kept, in which types.
+type Kept = BTreeMap<ClusterName, BTreeSet<RecordType>>;
 
-impl Standing {
-    /// Whether nothing but its group decides that it is an answer.
-    fn live(&self) -> bool {
-        self.input.selected && self.input.draining.is_none() && self.input.address.is_some()
+fn compose(scene: &Scene<'_>, choice: Choice) -> Result<SharedPlan, Problem> {
+    let input = scene.input;
+    let Choice { policy, reason, notes } = scene.in_force(choice);
+    let cname = scene.cname();
+    if let (Some(name), true) = (cname, input.apex) {
+        return Err(cname_at_apex(scene, name));
     }
-}
-
-/// The input, with every cluster that it or the zone names.
-struct Scene<'a> {
-    input: &'a SharedInput<'a>,
-    clusters: BTreeMap<ClusterName, Standing>,
-}
-
-impl<'a> Scene<'a> {
-    fn new(input: &'a SharedInput<'a>) -> Self {
-        let mut published = last_serving::published(input);
-        let mut clusters = BTreeMap::new();
-        for (name, cluster) in input.clusters {
-            let published = published.remove(name).unwrap_or_default();
-            clusters.insert(name.clone(), standing(input, name, cluster.clone(), published));
+    let mut kept = Kept::new();
+    let mut sets = Vec::new();
+    for record_type in family::types(cname.is_some()) {
+        let (family, keeps) = scene.family(*record_type, policy);
+        if let Some(name) = keeps {
+            kept.entry(name.clone()).or_default().insert(*record_type);
         }
-        // What is left is in the zone, but its MemberCluster is gone: it may have been the last that serves.
-        for (name, published) in published {
-            let others = input.clusters.values().map(|cluster| cluster.region).min();
-            // Alone in its family, it answers everybody whatever its region.
-            let Some(region) = published.region.or(others).or_else(|| Region::known("us-east-1")) else {
-                continue;
-            };
-            let gone = ClusterInput {
-                selected: false,
-                region,
-                standby: false,
-                weight: 1,
-                draining: None,
-                window_over: true,
-                address: None,
-            };
-            clusters.insert(name.clone(), standing(input, &name, gone, published));
-        }
-        Self { input, clusters }
+        // A simple set does not tell whose it is; one that is kept beside another cluster's must.
+        let apart = policy == Policy::Simple && keeps.is_some_and(|name| scene.any_live() || scene.is_named(name));
+        sets.extend(family_sets(&family, if apart { Policy::Latency } else { policy })?);
     }
-
-    fn plan(&self, choice: Choice) -> Result<SharedPlan, Problem> {
-        let Choice { policy, reason, notes } = self.in_force(choice);
-        let cname = self.cname();
-        if let (Some(name), true) = (cname, self.input.apex) {
-            return Err(self.cname_at_apex(name));
-        }
-        let mut kept: BTreeMap<ClusterName, BTreeSet<RecordType>> = BTreeMap::new();
-        let mut sets = Vec::new();
-        for record_type in family::types(cname.is_some()) {
-            let (family, keeps) = self.family(*record_type, policy);
-            if let Some(name) = keeps {
-                kept.entry(name.clone()).or_default().insert(*record_type);
-            }
-            let live = self.clusters.values().any(Standing::live);
-            let named = |name| self.clusters.get(name).is_some_and(|s: &Standing| s.published.named);
-            let apart = policy == Policy::Simple && keeps.is_some_and(|name| live || named(name));
-            // A simple set does not tell whose it is; one that is kept beside another cluster's must.
-            sets.extend(family_sets(&family, if apart { Policy::Latency } else { policy })?);
-        }
-        if sets.is_empty() {
-            // Nobody that the input or the zone names could be the last that serves, yet something answers.
-            sets.extend(self.input.published.iter().filter(|set| !is_placeholder(set)).cloned());
-            for (name, standing) in &self.clusters {
-                let families: BTreeSet<RecordType> = standing.published.serves_in().collect();
-                if !families.is_empty() {
-                    kept.insert(name.clone(), families);
-                }
-            }
-        }
-        sets.sort();
-        let claim = placeholder::claim_may_stand(self.input, &sets);
-        let clusters = self.states(&sets, &kept, policy);
-        let mut problems = notes;
-        problems.extend(self.family_mismatch(cname.is_some()));
-        sets.extend(placeholder::set(self.input, &sets));
-        Ok(SharedPlan {
-            policy,
-            policy_reason: reason,
-            sets,
-            claim,
-            clusters,
-            problems,
-            refused: false,
-        })
+    if sets.is_empty() {
+        // Nobody that the input or the zone names could be the last that serves, yet something answers.
+        sets.extend(input.published.iter().filter(|set| !is_placeholder(set)).cloned());
+        kept.extend(scene.serving());
     }
-
-    /// Nothing changes, because the spec cannot be served as asked.
-    fn refused(&self, problem: Problem) -> SharedPlan {
-        let input = self.input;
-        let mut sets = input.published.to_vec();
-        sets.sort();
-        let policy = input.in_force.or_else(|| policy::standing(input, input.shared.name()));
-        let policy = policy.or(input.spec.policy).unwrap_or(Policy::Latency);
-        SharedPlan {
-            policy,
-            policy_reason: "what is published stays as it is".to_owned(),
-            clusters: self.states(&sets, &BTreeMap::new(), policy),
-            sets,
-            claim: input.claimed,
-            problems: vec![problem],
-            refused: true,
-        }
-    }
-
-    /// The policy chosen; or, while nobody selected could answer, the one under which the last that served stands.
-    fn in_force(&self, choice: Choice) -> Choice {
-        let answers = self.input.published.iter().any(|set| !is_placeholder(set));
-        if self.clusters.values().any(Standing::live) || !answers {
-            return choice;
-        }
-        let input = self.input;
-        let in_force = input.in_force.or_else(|| policy::standing(input, input.shared.name()));
-        match in_force {
-            Some(policy) if policy != choice.policy => Choice {
-                policy,
-                reason: format!(
-                    "stays in force until another cluster serves; then {}",
-                    choice.policy.as_str()
-                ),
-                notes: choice.notes,
-            },
-            Some(_) | None => choice,
-        }
-    }
-
-    /// The cluster because of which every set is a CNAME, if there is one: a selected one whose address is a plain name,
-    /// or the one that is kept while nobody selected could answer.
-    fn cname(&self) -> Option<&ClusterName> {
-        let plain = |s: &Standing| s.address.as_ref().is_some_and(|a| a.kind() == AddressKind::Name);
-        let selected = |s: &Standing| s.input.selected && s.input.address.is_some();
-        if let Some((name, _)) = self.clusters.iter().find(|(_, s)| selected(s) && plain(s)) {
-            return Some(name);
-        }
-        if self.clusters.values().any(Standing::live) {
-            return None;
-        }
-        let candidates = self
-            .clusters
-            .iter()
-            .filter(|(_, s)| s.address.is_some() && s.published.is_published());
-        let kept = last_serving::keep(
-            candidates.map(|(name, s)| candidate(name, s, s.published.serves_in().next().is_some())),
-        )?;
-        self.clusters.get(kept).filter(|s| plain(s)).map(|_| kept)
-    }
-
-    /// Who stands in a family, and who of them only because nobody else would.
-    fn family(&self, record_type: RecordType, policy: Policy) -> (Family<'a>, Option<&ClusterName>) {
-        let role = |name: &ClusterName, s: &Standing| policy::role(self.input.spec, name, s.input.standby);
-        let leaning = policy == Policy::Failover
-            && self
-                .clusters
-                .iter()
-                .any(|(name, s)| s.live() && role(name, s) == FailoverRole::Primary);
-        // A family that a serving PRIMARY lacks is not published from SECONDARY.
-        let eligible: Vec<(&ClusterName, &Standing, &Address)> = self
-            .clusters
-            .iter()
-            .filter_map(|(name, s)| Some((name, s, s.address.as_ref()?)))
-            .filter(|(_, _, address)| family::has(address, record_type))
-            .collect();
-        let primary_has = eligible
-            .iter()
-            .any(|(name, s, _)| s.live() && role(name, s) == FailoverRole::Primary);
-        let out =
-            |name: &ClusterName, s: &Standing| leaning && !primary_has && role(name, s) == FailoverRole::Secondary;
-        let eligible: Vec<_> = eligible.into_iter().filter(|(name, s, _)| !out(name, s)).collect();
-        let kept = if eligible.iter().any(|(_, s, _)| s.live()) {
-            None
+    sets.sort();
+    let mut problems = notes;
+    problems.extend(family::mismatch(input, cname.is_some()));
+    let placeholder = placeholder::set(input, &sets);
+    Ok(SharedPlan {
+        policy,
+        policy_reason: reason,
+        claim: placeholder::claim_may_stand(input, &sets),
+        clusters: states(scene, &sets, &kept, policy),
+        sets: if let Some(placeholder) = placeholder {
+            vec![placeholder]
         } else {
-            let in_zone = eligible.iter().filter(|(_, s, _)| s.published.has(record_type));
-            last_serving::keep(in_zone.map(|(name, s, _)| candidate(name, s, s.published.serves(record_type))))
-        };
-        let members = eligible.into_iter().filter_map(|(name, s, address)| {
-            let zero = s.input.selected && s.published.has(record_type) && !s.input.window_over;
-            let weight = if s.live() || kept == Some(name) {
-                s.input.weight.max(1)
-            } else if zero {
-                0
-            } else {
-                return None;
-            };
-            Some(Member {
-                cluster: name.clone(),
-                region: s.input.region,
-                role: role(name, s),
-                weight,
-                address: address.clone(),
-            })
-        });
-        let family = Family {
-            input: self.input,
-            record_type,
-            members: members.collect(),
-        };
-        (family, kept)
-    }
-
-    /// What becomes of each cluster, read off the sets.
-    fn states(
-        &self,
-        sets: &[RecordSet],
-        kept: &BTreeMap<ClusterName, BTreeSet<RecordType>>,
-        policy: Policy,
-    ) -> BTreeMap<ClusterName, SharedState> {
-        let known = |name: &ClusterName| self.input.clusters.contains_key(name) || kept.contains_key(name);
-        let clusters = self.clusters.iter().filter(|(name, _)| known(name));
-        let state = |name: &ClusterName, standing: &Standing| match kept.get(name) {
-            Some(families) => SharedState {
-                place: Place::LastServing(families.clone()),
-                problems: vec![last_serving_problem(name, families, standing)],
-            },
-            None => SharedState {
-                place: self.place(name, standing, sets, policy),
-                problems: Vec::new(),
-            },
-        };
-        clusters
-            .map(|(name, standing)| (name.clone(), state(name, standing)))
-            .collect()
-    }
-
-    fn place(&self, name: &ClusterName, standing: &Standing, sets: &[RecordSet], policy: Policy) -> Place {
-        let id = SetIdentifier::of_cluster(self.input.hub, name);
-        let own = sets.iter().filter(|set| set.routing.id() == Some(&id));
-        let zero = |set: &RecordSet| matches!(set.routing, Routing::Weighted { weight: 0, .. });
-        match own.map(zero).min() {
-            Some(false) => Place::Live,
-            Some(true) => Place::Zero,
-            None if policy == Policy::Simple && standing.live() => Place::Live,
-            None => Place::Out,
-        }
-    }
-
-    /// Clusters without a family that others have.
-    fn family_mismatch(&self, cname: bool) -> Option<Problem> {
-        if cname {
-            return None;
-        }
-        let seen = self.clusters.iter().filter(|(_, s)| s.input.selected);
-        let seen: Vec<(&ClusterName, &Address)> = seen
-            .filter_map(|(name, s)| Some((name, s.input.address.as_ref()?)))
-            .collect();
-        let texts = [(RecordType::A, "IPv4 (A)"), (RecordType::Aaaa, "IPv6 (AAAA)")].map(|(record_type, words)| {
-            let (with, without): (Vec<_>, Vec<_>) = seen.iter().partition(|(_, address)| address.has(record_type));
-            let names = |side: Vec<&(&'_ ClusterName, &Address)>| policy::list(side.iter().map(|(name, _)| *name));
-            (!with.is_empty() && !without.is_empty()).then(|| {
-                format!(
-                    "{words} is published from {} but not from {}",
-                    names(with),
-                    names(without)
-                )
-            })
-        });
-        let texts: Vec<String> = texts.into_iter().flatten().collect();
-        (!texts.is_empty()).then(|| {
-            let message = format!(
-                "{}; give all clusters' load balancers the same families",
-                texts.join("; ")
-            );
-            Problem::new(Reason::AddressFamilyMismatch, message)
-        })
-    }
-
-    fn cname_at_apex(&self, cluster: &ClusterName) -> Problem {
-        let address = self.clusters.get(cluster).and_then(|s| s.address.as_ref());
-        let target = address.map_or_else(String::new, |a| a.display().join(", "));
-        let message = format!(
-            "the address of {cluster} is {target}, for which {} would need a CNAME, and the zone's own name cannot have \
-             one; give {cluster} an AWS load balancer or IPs, or choose a hostname below the zone's name",
-            self.input.shared.name()
-        );
-        Problem::new(Reason::CNAMEAtApex, message)
-    }
+            sets
+        },
+        problems,
+        refused: false,
+    })
 }
 
-fn standing(input: &SharedInput<'_>, name: &ClusterName, cluster: ClusterInput, published: Published) -> Standing {
-    let in_zone = || {
-        let own = last_serving::published_address(input.published, input.shared, input.hub, name);
-        own.or_else(|| last_serving::published_simple(input.published, input.shared))
+/// Nothing changes, because the spec cannot be served as asked.
+fn refused(scene: &Scene<'_>, problem: Problem) -> SharedPlan {
+    let input = scene.input;
+    let mut sets = input.published.to_vec();
+    sets.sort();
+    let place = |standing: &Standing| match standing.published.serves_in().next() {
+        Some(_) => Place::Live,
+        None if standing.published.is_published() => Place::Zero,
+        None => Place::Out,
     };
-    let address = cluster
-        .address
-        .clone()
-        .or_else(|| published.is_published().then(in_zone).flatten());
-    Standing {
-        input: cluster,
-        published,
-        address,
-    }
-}
-
-fn candidate<'c>(cluster: &'c ClusterName, standing: &Standing, serves: bool) -> Candidate<'c> {
-    Candidate {
-        cluster,
-        serves,
-        draining: standing.input.draining,
-        addressed: standing.input.address.is_some(),
-        standby: standing.input.standby,
+    let state = |(name, standing): (&ClusterName, &Standing)| {
+        let problems = Vec::new();
+        (
+            name.clone(),
+            SharedState {
+                place: place(standing),
+                problems,
+            },
+        )
+    };
+    let known = scene
+        .clusters
+        .iter()
+        .filter(|(name, _)| input.clusters.contains_key(*name));
+    SharedPlan {
+        policy: policy::now(input).or(input.spec.policy).unwrap_or(Policy::Latency),
+        policy_reason: "what is published stays as it is".to_owned(),
+        clusters: known.map(state).collect(),
+        sets,
+        claim: input.claimed,
+        problems: vec![problem],
+        refused: true,
     }
 }
 
@@ -456,16 +224,45 @@ fn family_sets(family: &Family<'_>, policy: Policy) -> Result<Vec<RecordSet>, Pr
     Ok(sets)
 }
 
-fn last_serving_problem(name: &ClusterName, families: &BTreeSet<RecordType>, standing: &Standing) -> Problem {
-    let cause = match &standing.input {
-        ClusterInput { selected: false, .. } => "it is not selected any more",
-        ClusterInput { draining: Some(_), .. } => "it is being drained",
-        ClusterInput { .. } => "its address is gone",
+/// What becomes of each cluster, read off the sets.
+fn states(scene: &Scene<'_>, sets: &[RecordSet], kept: &Kept, policy: Policy) -> BTreeMap<ClusterName, SharedState> {
+    let input = scene.input;
+    let known = |name: &ClusterName| input.clusters.contains_key(name) || kept.contains_key(name);
+    let state = |name: &ClusterName, standing: &Standing| match kept.get(name) {
+        Some(families) => SharedState {
+            place: Place::LastServing(families.clone()),
+            problems: vec![last_serving::problem(name, families, &standing.input)],
+        },
+        None => SharedState {
+            place: place(input.hub, name, standing, sets, policy),
+            problems: Vec::new(),
+        },
     };
+    let clusters = scene.clusters.iter().filter(|(name, _)| known(name));
+    clusters
+        .map(|(name, standing)| (name.clone(), state(name, standing)))
+        .collect()
+}
+
+fn place(hub: &HubId, name: &ClusterName, standing: &Standing, sets: &[RecordSet], policy: Policy) -> Place {
+    let id = SetIdentifier::of_cluster(hub, name);
+    let own = sets.iter().filter(|set| set.routing.id() == Some(&id));
+    let zero = |set: &RecordSet| matches!(set.routing, Routing::Weighted { weight: 0, .. });
+    match own.map(zero).min() {
+        Some(false) => Place::Live,
+        Some(true) => Place::Zero,
+        None if policy == Policy::Simple && standing.live() => Place::Live,
+        None => Place::Out,
+    }
+}
+
+fn cname_at_apex(scene: &Scene<'_>, cluster: &ClusterName) -> Problem {
+    let address = scene.clusters.get(cluster).and_then(|s| s.address.as_ref());
+    let target = address.map_or_else(String::new, |a| a.display().join(", "));
     let message = format!(
-        "{name} is kept in {} although {cause}: no other selected, undrained cluster has an address there; bring one, or \
-         delete the GlobalHostname",
-        policy::list(families)
+        "the address of {cluster} is {target}, for which {} would need a CNAME, and the zone's own name cannot have one; \
+         give {cluster} an AWS load balancer or IPs, or choose a hostname below the zone's name",
+        scene.input.shared.name()
     );
-    Problem::new(Reason::LastServing, message)
+    Problem::new(Reason::CNAMEAtApex, message)
 }
