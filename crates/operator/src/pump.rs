@@ -35,6 +35,9 @@ pub trait Brain: Send {
 
     /// What is to be done now, and when to ask again at the latest.
     fn poll(&mut self, now: Now) -> (Vec<(EffectId, Effect)>, Option<Mono>);
+
+    /// Whether a newer process of this hub writes, so that this one has to end.
+    fn superseded(&self) -> bool;
 }
 
 /// Why the loop ended without being told to.
@@ -43,6 +46,9 @@ pub enum PumpError {
     /// Nobody can send events any more.
     #[error("all sources of events have ended")]
     NoSources,
+    /// The hub's fence record in Route 53 carries a higher term than this process began with.
+    #[error("a newer process of this hub writes to Route 53; this one ends")]
+    Superseded,
     /// A bug in an executor.
     #[error("a call panicked: {0}")]
     Panicked(#[from] JoinError),
@@ -73,7 +79,7 @@ impl<B: Brain> Pump<B> {
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), PumpError> {
         let mut wake = None;
-        loop {
+        while !self.brain.superseded() {
             self.health.beat(self.clock.mono());
             let sleep = pause(self.clock.mono(), wake);
             let event = tokio::select! {
@@ -94,6 +100,9 @@ impl<B: Brain> Pump<B> {
         events.close();
         let left = self.gate.finish(LAST_CALLS).await;
         tracing::info!(left, "Stopped");
+        if self.brain.superseded() {
+            return Err(PumpError::Superseded);
+        }
         Ok(())
     }
 

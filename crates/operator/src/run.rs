@@ -143,4 +143,8 @@ impl pump::Brain for Idle {
     ) {
         (Vec::new(), None)
     }
+
+    fn superseded(&self) -> bool {
+        false
+    }
 }

@@ -26,12 +26,13 @@ use truce_operator::member::session::Members;
 use truce_operator::metrics::Metrics;
 use truce_operator::pump::{Brain, Pump, PumpError};
 
-/// Wants one finalizer once the hub is known, and remembers what it is told.
+/// Wants one finalizer once the hub is known, remembers what it is told, and takes any identity for a newer process.
 #[derive(Clone, Default)]
 struct Scripted(Arc<Mutex<Told>>);
 
 #[derive(Default)]
 struct Told {
+    superseded: bool,
     ended: Vec<(EffectId, bool)>,
     wanted: Vec<(EffectId, Effect)>,
 }
@@ -48,12 +49,17 @@ impl Brain for Scripted {
                 told.wanted.push((EffectId(1), Effect::Hub(effect)));
             }
             Event::Done(id, outcome) => told.ended.push((id, matches!(outcome, Ok(Success::Done)))),
+            Event::Hub(HubEvent::Identity { .. }) => told.superseded = true,
             Event::Hub(_) | Event::Member { .. } => {}
         }
     }
 
     fn poll(&mut self, _: Now) -> (Vec<(EffectId, Effect)>, Option<Mono>) {
         (std::mem::take(&mut self.0.lock().unwrap().wanted), None)
+    }
+
+    fn superseded(&self) -> bool {
+        self.0.lock().unwrap().superseded
     }
 }
 
@@ -149,4 +155,17 @@ async fn told_to_stop_it_finishes_the_call_in_flight() {
     answer.notify_one();
     let ended = tokio::time::timeout(Duration::from_secs(10), running.pump).await;
     assert!(ended.expect("it ends within 10 s").unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn a_newer_process_ends_this_one() {
+    let (hub, _) = server(|_| zone());
+    let running = start(hub).await;
+    let identity = HubEvent::Identity { uid: "u".to_owned() };
+    running.events.send(Event::Hub(identity)).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(10), running.pump).await;
+    assert!(matches!(
+        ended.expect("it ends within 10 s").unwrap(),
+        Err(PumpError::Superseded)
+    ));
 }
