@@ -9,7 +9,7 @@ use kube::Client;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use truce_engine::effect::{Effect, EffectId, HubEffect, MemberEffect, ZoneEffect};
-use truce_engine::event::{Event, Failure, Outcome, Success};
+use truce_engine::event::{Event, Failure, HubRef, Outcome, Success};
 use truce_engine::value::ids::{ClusterName, HubId};
 
 use super::class::{self, Call};
@@ -149,9 +149,9 @@ async fn member(executor: &Executor, id: EffectId, cluster: &ClusterName, effect
 /// What an effect is about, for logs.
 fn object(effect: &Effect) -> String {
     match effect {
-        Effect::Hub(HubEffect::EmitEvent(event)) => format!("{:?}", event.object),
-        Effect::Hub(HubEffect::WriteStatus(status)) => format!("{:?}", status.object()),
-        Effect::Hub(HubEffect::SetFinalizer { object, .. }) => format!("{object:?}"),
+        Effect::Hub(HubEffect::EmitEvent(event)) => named(&event.object),
+        Effect::Hub(HubEffect::WriteStatus(status)) => named(&status.object()),
+        Effect::Hub(HubEffect::SetFinalizer { object, .. }) => named(object),
         Effect::Member(cluster, MemberEffect::ApplyEndpoint(apply)) => {
             format!("{cluster}: DNSEndpoint {}/{}", apply.namespace, apply.name)
         }
@@ -166,6 +166,17 @@ fn object(effect: &Effect) -> String {
         }
         Effect::Member(cluster, MemberEffect::Open(_) | MemberEffect::Close) => cluster.to_string(),
         Effect::Zone(zone, _) => format!("DNSZone {zone}"),
+    }
+}
+
+/// An object of the hub, as kubectl users know it.
+fn named(object: &HubRef) -> String {
+    match object {
+        HubRef::GlobalHostname { namespace, name } => format!("GlobalHostname {namespace}/{name}"),
+        HubRef::MemberCluster { name } => format!("MemberCluster {name}"),
+        HubRef::ClusterDrain { name } => format!("ClusterDrain {name}"),
+        HubRef::DnsZone { name } => format!("DNSZone {name}"),
+        HubRef::Namespace { name } => format!("Namespace {name}"),
     }
 }
 
