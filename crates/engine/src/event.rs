@@ -63,6 +63,28 @@ pub enum HubObject {
     },
 }
 
+impl HubObject {
+    /// Which object it is; `None` if it has no name.
+    pub fn reference(&self) -> Option<HubRef> {
+        Some(match self {
+            Self::GlobalHostname(object) => HubRef::GlobalHostname {
+                namespace: object.metadata.namespace.clone()?,
+                name: object.metadata.name.clone()?,
+            },
+            Self::MemberCluster(object) => HubRef::MemberCluster {
+                name: object.metadata.name.clone()?,
+            },
+            Self::ClusterDrain(object) => HubRef::ClusterDrain {
+                name: object.metadata.name.clone()?,
+            },
+            Self::DnsZone(object) => HubRef::DnsZone {
+                name: object.metadata.name.clone()?,
+            },
+            Self::Namespace { name, .. } => HubRef::Namespace { name: name.clone() },
+        })
+    }
+}
+
 /// Which object of the hub.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each variant is the kind of that name")]

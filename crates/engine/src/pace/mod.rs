@@ -2,3 +2,4 @@
 
 pub mod backoff;
 pub mod budget;
+pub mod queue;

@@ -88,19 +88,14 @@ impl Queue {
         if let Some(before) = &before {
             self.order.remove(&(!before.urgent, before.number, sink.clone()));
         }
-        let Some(effect) = effect.filter(|_| !fulfilled) else { return };
+        let Some(effect) = effect.filter(|_| !fulfilled) else {
+            return;
+        };
         let number = before.as_ref().map_or(self.next, |wish| wish.number);
         self.next += u64::from(before.is_none());
         let urgent = urgent || before.is_some_and(|wish| wish.urgent);
         self.order.insert((!urgent, number, sink.clone()));
-        self.wishes.insert(
-            sink.clone(),
-            Wish {
-                effect,
-                urgent,
-                number,
-            },
-        );
+        self.wishes.insert(sink.clone(), Wish { effect, urgent, number });
     }
 
     /// The object of this sink was seen: what was done before may have been undone.
@@ -159,8 +154,12 @@ impl Queue {
             self.done.insert(sink, effect);
             return;
         };
-        let failures = self.retries.get(&sink).map_or(0, |retry| retry.failures).saturating_add(1);
-        let at = now + backoff::delay(failure.class, failures);
+        let failures = self
+            .retries
+            .get(&sink)
+            .map_or(0, |retry| retry.failures)
+            .saturating_add(1);
+        let at = now + backoff::wait(failure.class, failures, &format!("{sink:?}"));
         self.done.remove(&sink);
         self.retries.insert(sink.clone(), Retry { failures, at, failure });
         if !self.wishes.contains_key(&sink) {

@@ -1,4 +1,16 @@
 //! One hostname: what should be, what differs, and what is told.
+//!
+//! `hostname.rs` is the entry.
 
+pub mod accept;
+pub mod cluster_names;
+pub mod clusters;
 pub mod condition;
 pub mod diff;
+pub mod hostname;
+pub mod input;
+pub mod memory;
+pub mod progress;
+pub mod share;
+pub mod status;
+pub mod view;

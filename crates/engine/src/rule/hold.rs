@@ -23,8 +23,8 @@ pub type Withdrawal = BTreeSet<ClusterName>;
 pub struct Guard {
     /// When, how many sets, and how many live sets the zone had before; oldest first, at most one a batch.
     past: Vec<(Mono, usize, usize)>,
-    /// Accepted and on their way to Route 53.
-    accepted: BTreeMap<HostnameKey, usize>,
+    /// Accepted and on their way to Route 53: how many sets, and how many live ones the zone had then.
+    accepted: BTreeMap<HostnameKey, (usize, usize)>,
     /// Held, by hostname.
     held: BTreeMap<HostnameKey, Withdrawal>,
     /// Since when something is held.
@@ -61,7 +61,7 @@ impl Guard {
             return true;
         }
         let lately: usize = self.past.iter().map(|(_, sets, _)| sets).sum();
-        let sum = lately + self.accepted.values().sum::<usize>() + sets;
+        let sum = lately + self.accepted.values().map(|(sets, _)| sets).sum::<usize>() + sets;
         let live_then = self.past.first().map_or(stand.live, |(_, _, live)| *live);
         let many = sum > ALWAYS && sum * 100 > live_then * usize::from(stand.max_percent);
         if many && self.granted.get(hostname) != Some(withdrawal) {
@@ -70,14 +70,14 @@ impl Guard {
             return false;
         }
         self.held.remove(hostname);
-        self.accepted.insert(hostname.clone(), sets);
+        self.accepted.insert(hostname.clone(), (sets, stand.live));
         true
     }
 
     /// An accepted withdrawal is in the zone.
-    pub fn applied(&mut self, hostname: &HostnameKey, live_before: usize, now: Mono) {
-        if let Some(sets) = self.accepted.remove(hostname) {
-            self.past.push((now, sets, live_before));
+    pub fn applied(&mut self, hostname: &HostnameKey, now: Mono) {
+        if let Some((sets, live)) = self.accepted.remove(hostname) {
+            self.past.push((now, sets, live));
         }
         self.release(hostname);
     }
@@ -124,6 +124,11 @@ impl Guard {
         &self.held
     }
 
+    /// How many live sets the zone had when the window began, as far as something was withdrawn in it.
+    pub fn live(&self) -> usize {
+        self.past.first().map_or(0, |(_, _, live)| *live)
+    }
+
     /// Since when something is held.
     pub fn since(&self) -> Option<Mono> {
         self.since
@@ -155,7 +160,7 @@ mod tests {
         let mut passed = 0;
         for n in 0..hostnames {
             if guard.passes(&key(n), &east(), 1, stand(live - passed), Mono(1_000)) {
-                guard.applied(&key(n), live - passed, Mono(1_000));
+                guard.applied(&key(n), Mono(1_000));
                 passed += 1;
             }
         }
@@ -178,7 +183,7 @@ mod tests {
         assert!(!guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
         assert!(guard.confirm(&hash));
         assert!(guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
-        guard.applied(&key(10), 2, Mono(2_000));
+        guard.applied(&key(10), Mono(2_000));
         assert!(guard.passes(&key(11), &east(), 1, stand(2), Mono(2_000)));
         assert_eq!(guard.hash(), None);
     }

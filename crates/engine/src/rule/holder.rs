@@ -114,6 +114,11 @@ impl Reservations {
         names.filter_map(other).collect()
     }
 
+    /// All that want a name.
+    pub fn wanting(&self, name: &RecordName) -> Vec<&HostnameKey> {
+        self.wanted.get(name.as_str()).map(Wanted::keys).unwrap_or_default()
+    }
+
     /// Whether the hostname is known here.
     pub fn contains(&self, key: &HostnameKey) -> bool {
         self.hostnames.contains_key(key)

@@ -12,6 +12,7 @@ pub mod fence_endpoint;
 pub mod handover;
 pub mod hold;
 pub mod holder;
+pub mod identity;
 pub mod last_serving;
 pub mod latency;
 pub mod latency_weighted;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::effect::EffectId;
+use crate::effect::{Access, EffectId};
 use crate::event::{DnsEndpointSeen, Failure, MemberKind, MemberObject, ServiceSeen, WatchKey};
 use crate::time::{Mono, Now, Wall};
 use crate::value::observed::Observed;
@@ -28,6 +28,8 @@ pub enum Session {
     Opening {
         /// The effect that opens it, and so its name.
         id: EffectId,
+        /// How it is being reached.
+        access: Access,
         /// How many tries failed before.
         failures: u32,
         /// Why the last one failed.
@@ -37,6 +39,8 @@ pub enum Session {
     Open {
         /// Its name in events.
         id: EffectId,
+        /// How it is reached.
+        access: Access,
         /// UID of the member's kube-system namespace.
         cluster_uid: String,
         /// Its version.
@@ -47,8 +51,8 @@ pub enum Session {
 /// One watch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Watch {
-    /// Whether it was asked for in this session.
-    pub started: bool,
+    /// When it was last asked for in this session.
+    pub asked_at: Option<Mono>,
     /// When the last complete list came; `None`: never since the start of the process.
     pub listed_at: Option<Mono>,
     /// Since when it is not fresh.
@@ -234,7 +238,7 @@ impl Seen {
     /// The session ended: all that was seen becomes stale, and watches have to be asked for again.
     pub fn session_ended(&mut self, now: Mono) {
         for watch in self.watches.values_mut() {
-            watch.started = false;
+            watch.asked_at = None;
             watch.stale_since.get_or_insert(now);
         }
     }

@@ -51,6 +51,7 @@ pub struct Programmed {
     patience: Duration,
     pending: VecDeque<Pending>,
     last: BTreeMap<HostnameKey, LastChange>,
+    latest: Option<String>,
 }
 
 impl Programmed {
@@ -61,12 +62,18 @@ impl Programmed {
             patience,
             pending: VecDeque::new(),
             last: BTreeMap::new(),
+            latest: None,
         }
     }
 
     /// The last change of a hostname by this process.
     pub fn of(&self, hostname: &HostnameKey) -> Option<&LastChange> {
         self.last.get(hostname)
+    }
+
+    /// Route 53's id of the newest change whose id is known.
+    pub fn latest(&self) -> Option<String> {
+        self.latest.clone()
     }
 
     /// Forgets a hostname that lives here no more.
@@ -80,6 +87,7 @@ impl Programmed {
 
     /// A change was accepted.
     pub fn accepted(&mut self, change_id: Option<String>, hostnames: BTreeSet<HostnameKey>, at: Wall, now: Mono) {
+        self.latest = change_id.clone().or_else(|| self.latest.take());
         if hostnames.is_empty() {
             return;
         }

@@ -115,6 +115,13 @@ impl UnitQueue {
         self.entries.values().any(urgent)
     }
 
+    /// The parts of a hostname that have a unit here.
+    pub fn parts(&self, hostname: &HostnameKey) -> Vec<Part> {
+        let from = (hostname.clone(), Part::Shared);
+        let own = self.entries.range(from..).take_while(|((key, _), _)| key == hostname);
+        own.map(|((_, part), _)| part.clone()).collect()
+    }
+
     /// Why a unit is not in the zone: refused by Route 53, or kept back by a limit.
     pub fn refusal(&self, key: &UnitKey) -> Option<&Refusal> {
         let entry = self.entries.get(key)?;

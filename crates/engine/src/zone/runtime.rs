@@ -203,6 +203,18 @@ impl ZoneRuntime {
         self.queue.refusal(&(hostname.clone(), part.clone()))
     }
 
+    /// Route 53's id of the newest change of this process.
+    pub fn latest_change(&self) -> Option<String> {
+        self.programmed.latest()
+    }
+
+    /// Why units of a hostname are not in the zone, by part.
+    pub fn refusals(&self, hostname: &HostnameKey) -> Vec<(Part, Problem)> {
+        let parts = self.queue.parts(hostname);
+        let refused = |part: Part| Some((part.clone(), self.refusal(hostname, &part)?.problem.clone()));
+        parts.into_iter().filter_map(refused).collect()
+    }
+
     /// The last change of a hostname by this process.
     pub fn last_change(&self, hostname: &HostnameKey) -> Option<&LastChange> {
         self.programmed.of(hostname)

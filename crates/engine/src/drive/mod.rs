@@ -1,0 +1,8 @@
+//! What the plans and the world ask for, as effects: one file a kind of sink.
+//!
+//! Invariant: one effect in flight per sink; an outcome goes back to the file that asked.
+
+pub mod hostnames;
+pub mod members;
+pub mod statuses;
+pub mod zones;

@@ -1,0 +1,368 @@
+//! Statuses, finalizers and user events of the hub's objects.
+//!
+//! Invariant: a status is written only when something but a time changed. An event tells a transition once: it goes out
+//! with the status write that makes the transition known.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use truce_api::{DNSZoneCondition, DNSZoneStatus, HeldPlan, Reason};
+
+use super::hostnames::Plans;
+use super::zones::{Zone, Zones};
+use crate::effect::{Effect, HubEffect, Sink, Status, UserEvent};
+use crate::event::HubRef;
+use crate::pace::queue::Queue;
+use crate::plan::condition::{ConditionStatus, Stated, merge};
+use crate::plan::progress::{self, MemberFindings, Sum};
+use crate::rule::weight;
+use crate::time::{Now, Wall};
+use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
+use crate::world::World;
+use crate::world::dirty::{Dirty, Index};
+use crate::world::zones::ZoneFacts;
+
+/// Offers a status: it is written if it says more than what is known to be written.
+pub fn offer(queue: &mut Queue, status: Status, known: Status, urgent: bool) {
+    let sink = Sink::Status(status.object());
+    let written = match queue.written(&sink) {
+        Some(Effect::Hub(HubEffect::WriteStatus(written))) => Some(written.as_ref()),
+        _ => None,
+    };
+    let same = without_times(written.unwrap_or(&known)) == without_times(&status);
+    let effect = (!same).then(|| Effect::Hub(HubEffect::WriteStatus(Box::new(status))));
+    queue.want(&sink, effect, urgent);
+}
+
+/// A status without what changes by time alone.
+fn without_times(status: &Status) -> Status {
+    let still = |conditions: &mut Vec<Condition>| {
+        conditions
+            .iter_mut()
+            .for_each(|condition| condition.last_transition_time = Time(Wall::UNIX_EPOCH));
+    };
+    let mut status = status.clone();
+    match &mut status {
+        Status::GlobalHostname { status, .. } => {
+            still(&mut status.conditions);
+            status
+                .max_ttl
+                .iter_mut()
+                .for_each(|ttl| ttl.until = Time(Wall::UNIX_EPOCH));
+            status.clusters.iter_mut().for_each(|cluster| {
+                cluster.observed_at = cluster.observed_at.as_ref().map(|_| Time(Wall::UNIX_EPOCH));
+            });
+        }
+        Status::MemberCluster { status, .. } => {
+            still(&mut status.conditions);
+            status.last_seen = status.last_seen.as_ref().map(|_| Time(Wall::UNIX_EPOCH));
+        }
+        Status::ClusterDrain { status, .. } => still(&mut status.conditions),
+        Status::DnsZone { status, .. } => still(&mut status.conditions),
+    }
+    status
+}
+
+/// What telling reads.
+pub struct Tell<'a> {
+    /// Facts.
+    pub world: &'a World,
+    /// Plans.
+    pub plans: &'a Plans,
+    /// Who reads what.
+    pub index: &'a Index,
+    /// This moment.
+    pub now: Now,
+}
+
+impl Tell<'_> {
+    /// Offers the statuses and finalizers of everything but hostnames that is dirty.
+    pub fn all(&self, dirty: &mut Dirty, zones: &mut Zones, queue: &mut Queue) {
+        for cluster in std::mem::take(&mut dirty.members) {
+            self.member(&cluster, queue);
+            let drains = self
+                .world
+                .drains
+                .iter()
+                .filter(|(_, drain)| drain.cluster.as_ref() == Some(&cluster));
+            dirty.drains.extend(drains.map(|(name, _)| name.clone()));
+        }
+        for name in std::mem::take(&mut dirty.drains) {
+            self.drain(&name, queue);
+        }
+        for name in std::mem::take(&mut dirty.zones) {
+            self.zone(&name, zones, queue);
+        }
+    }
+
+    fn sum(&self, cluster: &ClusterName) -> Sum {
+        let hostnames: Vec<&HostnameKey> = self.index.of_cluster(cluster).collect();
+        let progress = hostnames
+            .into_iter()
+            .filter_map(|key| Some((key, self.plans.get(key)?.progress.get(cluster)?)));
+        progress::sum(progress)
+    }
+
+    fn member(&self, cluster: &ClusterName, queue: &mut Queue) {
+        let object = HubRef::MemberCluster {
+            name: cluster.to_string(),
+        };
+        let Some(member) = self.world.members.get(cluster) else {
+            queue.forget(&Sink::Status(object.clone()));
+            queue.forget(&Sink::Finalizer(object));
+            return;
+        };
+        let sum = self.sum(cluster);
+        let weight_zero = member.spec().is_some_and(|spec| spec.weight == 0);
+        let live = |drain: &&crate::world::drains::Drain| {
+            drain.cluster.as_ref() == Some(cluster) && weight::is_live(drain, self.now.wall)
+        };
+        let findings = MemberFindings {
+            external_dns: self.plans.external_dns(cluster).to_vec(),
+            problems: self.plans.ambiguous(cluster).cloned().into_iter().collect(),
+            draining: weight_zero || self.world.drains.values().find(live).is_some(),
+        };
+        let status = progress::member_cluster(cluster, member, &findings, &sum, self.now);
+        let name = cluster.to_string();
+        let known = Status::MemberCluster {
+            name: name.clone(),
+            status: member.facts.status.clone(),
+        };
+        offer(queue, Status::MemberCluster { name, status }, known, findings.draining);
+        let in_use = sum.hostnames > 0 || !sum.left.is_empty();
+        let finalizer = finalizer(member.facts.deleting, member.facts.finalizer, in_use);
+        want_finalizer(queue, object, finalizer);
+    }
+
+    fn drain(&self, name: &str, queue: &mut Queue) {
+        let object = HubRef::ClusterDrain { name: name.to_owned() };
+        let Some(drain) = self.world.drains.get(name) else {
+            queue.forget(&Sink::Status(object));
+            return;
+        };
+        let sum = drain
+            .cluster
+            .as_ref()
+            .map(|cluster| self.sum(cluster))
+            .unwrap_or_default();
+        let exists = drain
+            .cluster
+            .as_ref()
+            .is_some_and(|cluster| self.world.members.contains_key(cluster));
+        let status = progress::cluster_drain(drain, exists, &sum, self.now);
+        let known = Status::ClusterDrain {
+            name: name.to_owned(),
+            status: drain.status.clone(),
+        };
+        offer(
+            queue,
+            Status::ClusterDrain {
+                name: name.to_owned(),
+                status,
+            },
+            known,
+            true,
+        );
+    }
+
+    fn zone(&self, name: &ZoneRef, zones: &mut Zones, queue: &mut Queue) {
+        let object = HubRef::DnsZone { name: name.to_string() };
+        let Some(facts) = self.world.zones.get(name) else {
+            queue.forget(&Sink::Status(object.clone()));
+            queue.forget(&Sink::Finalizer(object));
+            return;
+        };
+        let living: Vec<&HostnameKey> = self.index.of_zone(name).collect();
+        let zone = zones.get_mut(name);
+        let status = zone_status(facts, zone.as_deref(), &living, self.plans.owned(name).0, self.now);
+        let known = Status::DnsZone {
+            name: name.to_string(),
+            status: facts.status.clone(),
+        };
+        offer(
+            queue,
+            Status::DnsZone {
+                name: name.to_string(),
+                status,
+            },
+            known,
+            false,
+        );
+        let mut in_use = !living.is_empty();
+        if let Some(zone) = zone {
+            if facts.deleting && living.is_empty() {
+                zone.runtime.release_fence();
+            }
+            in_use |= !zone.runtime.fence_gone();
+        }
+        want_finalizer(queue, object, finalizer(facts.deleting, facts.finalizer, in_use));
+    }
+}
+
+/// Which finalizer is to be set: one that is missing while the object lives, or none any more once nothing is left.
+fn finalizer(deleting: bool, present: bool, in_use: bool) -> Option<bool> {
+    match (deleting, present) {
+        (false, false) => Some(true),
+        (true, true) if !in_use => Some(false),
+        _ => None,
+    }
+}
+
+fn want_finalizer(queue: &mut Queue, object: HubRef, present: Option<bool>) {
+    let sink = Sink::Finalizer(object.clone());
+    queue.want(
+        &sink,
+        present.map(|present| Effect::Hub(HubEffect::SetFinalizer { object, present })),
+        false,
+    );
+}
+
+fn zone_status(
+    facts: &ZoneFacts,
+    zone: Option<&Zone>,
+    living: &[&HostnameKey],
+    owned: usize,
+    now: Now,
+) -> DNSZoneStatus {
+    let count = |number: usize| Some(i32::try_from(number).unwrap_or(i32::MAX));
+    let conditions = zone_conditions(facts, zone, living);
+    let held = zone.and_then(|zone| Some((zone.guard.hash()?, zone)));
+    DNSZoneStatus {
+        observed_generation: Some(facts.generation),
+        record_sets: zone
+            .filter(|zone| zone.runtime.ready())
+            .and_then(|zone| count(zone.runtime.records().count())),
+        owned: zone.filter(|zone| zone.runtime.ready()).and_then(|_| count(owned)),
+        held_plan: held.map(|(hash, zone)| HeldPlan {
+            hash,
+            since: Time(zone.guard.since().map_or(now.wall, |since| now.wall_at(since))),
+            withdrawals: count(zone.guard.held().values().map(std::collections::BTreeSet::len).sum()).unwrap_or(0),
+            live: count(zone.guard.live()).unwrap_or(0),
+            hostnames: zone.guard.held().keys().take(32).map(ToString::to_string).collect(),
+        }),
+        last_change_id: zone
+            .and_then(|zone| zone.runtime.latest_change())
+            .or(facts.status.last_change_id.clone()),
+        conditions: merge(&facts.status.conditions, conditions, facts.generation, now.wall),
+    }
+}
+
+fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKey]) -> Vec<Stated> {
+    use DNSZoneCondition::{Accessible, Ready, WithinBudget};
+    let stated = |kind: DNSZoneCondition, status, reason, message: String| Stated {
+        type_: kind.as_str(),
+        status,
+        reason,
+        message,
+    };
+    let problem = match (&facts.spec, zone) {
+        (Err(problems), _) => Some(crate::plan::accept::first(problems)),
+        (Ok(_), zone) => zone.and_then(|zone| zone.runtime.problem()),
+    };
+    let read = zone.is_some_and(|zone| zone.runtime.ready());
+    let throttled = problem
+        .as_ref()
+        .is_some_and(|problem| problem.reason == Reason::Throttled);
+    let accessible = match &problem {
+        Some(problem) if !throttled => stated(
+            Accessible,
+            ConditionStatus::False,
+            problem.reason,
+            problem.message.clone(),
+        ),
+        _ if read => stated(Accessible, ConditionStatus::True, Reason::Accessible, String::new()),
+        _ => stated(
+            Accessible,
+            ConditionStatus::Unknown,
+            Reason::Pending,
+            "being read for the first time".to_owned(),
+        ),
+    };
+    let budget = match &problem {
+        Some(problem) if throttled => stated(
+            WithinBudget,
+            ConditionStatus::False,
+            Reason::Throttled,
+            problem.message.clone(),
+        ),
+        _ => stated(WithinBudget, ConditionStatus::True, Reason::WithinBudget, String::new()),
+    };
+    let held = zone.and_then(|zone| zone.guard.hash());
+    let ready = if facts.deleting {
+        let names: Vec<_> = living.iter().take(20).map(ToString::to_string).collect();
+        stated(
+            Ready,
+            ConditionStatus::False,
+            Reason::InUse,
+            format!("being deleted; lives here: {}", names.join(", ")),
+        )
+    } else if let Some(hash) = held {
+        let message = format!(
+            "a large withdrawal is held; repair its cause, or agree: kubectl annotate dz {} {}={hash}",
+            facts.name,
+            truce_api::CONFIRM
+        );
+        stated(Ready, ConditionStatus::False, Reason::HeldWithdrawal, message)
+    } else {
+        Stated {
+            type_: Ready.as_str(),
+            ..if throttled { budget.clone() } else { accessible.clone() }
+        }
+    };
+    let ready = match ready.status {
+        ConditionStatus::True => Stated {
+            reason: Reason::Ready,
+            ..ready
+        },
+        ConditionStatus::False | ConditionStatus::Unknown => ready,
+    };
+    vec![accessible, budget, ready]
+}
+
+/// The events that go out with a status write: one for each condition that tells something else than the API server
+/// has.
+pub fn events(world: &World, status: &Status) -> Vec<Effect> {
+    let (known, new, uid): (&[Condition], &[Condition], &str) = match status {
+        Status::GlobalHostname {
+            namespace,
+            name,
+            status,
+        } => {
+            let Some(object) = world.hostnames.get(&HostnameKey::new(namespace, name)) else {
+                return Vec::new();
+            };
+            (&object.status.conditions, &status.conditions, &object.uid)
+        }
+        Status::MemberCluster { name, status } => {
+            let member = ClusterName::parse(name).ok().and_then(|name| world.members.get(&name));
+            let Some(object) = member else { return Vec::new() };
+            (&object.facts.status.conditions, &status.conditions, &object.facts.uid)
+        }
+        Status::ClusterDrain { name, status } => {
+            let Some(object) = world.drains.get(name) else {
+                return Vec::new();
+            };
+            (&object.status.conditions, &status.conditions, &object.uid)
+        }
+        Status::DnsZone { name, status } => {
+            let Some(object) = world.zones.get(&ZoneRef::new(name)) else {
+                return Vec::new();
+            };
+            (&object.status.conditions, &status.conditions, &object.uid)
+        }
+    };
+    let told = |condition: &&Condition| {
+        let same = |old: &&Condition| old.type_ == condition.type_;
+        let before = known.iter().find(same).map(|old| (&old.status, &old.reason));
+        before != Some((&condition.status, &condition.reason)) && condition.status != ConditionStatus::Unknown.as_str()
+    };
+    let event = |condition: &Condition| {
+        let quiet = condition.reason == Reason::NotDraining.as_str();
+        Effect::Hub(HubEffect::EmitEvent(UserEvent {
+            object: status.object(),
+            uid: uid.to_owned(),
+            warning: condition.status == ConditionStatus::False.as_str() && !quiet,
+            reason: condition.reason.clone(),
+            note: format!("{}={}: {}", condition.type_, condition.status, condition.message),
+        }))
+    };
+    new.iter().filter(told).map(event).collect()
+}

@@ -1,0 +1,129 @@
+//! Whether a hostname may be published: its zone, who may declare it, who holds its names.
+//!
+//! Invariant: what is refused here publishes nothing new; what it has published stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::input::Config;
+use crate::reason::Problem;
+use crate::rule::ambiguous::{self, Shared};
+use crate::rule::claim::{self, Claimant};
+use crate::rule::cluster_name::external_dns_for;
+use crate::rule::dialect::PLAIN;
+use crate::rule::holder::{self, Reservations, Wishes};
+use crate::rule::names::{self, Names};
+use crate::rule::{selected, zone_of};
+use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
+use crate::world::World;
+use crate::world::hostnames::{Hostname, HostnameSpec};
+use crate::world::zones::ZoneSpec;
+
+/// A hostname in its zone, with its names.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Its spec.
+    pub spec: Arc<HostnameSpec>,
+    /// The DNSZone.
+    pub zone: ZoneRef,
+    /// That zone's spec.
+    pub zone_spec: Arc<ZoneSpec>,
+    /// What would be chosen today, if that is another zone.
+    pub note: Option<String>,
+    /// Its names; a cluster name for every valid MemberCluster.
+    pub names: Names,
+}
+
+/// Where a hostname lives and how it is called there.
+pub fn place(world: &World, hostname: &Hostname) -> Result<Placed, Problem> {
+    let spec = hostname.spec.as_ref().map_err(|problems| first(problems))?.clone();
+    let kept = hostname.status.zone.as_ref().map(|zone| zone_of::Kept {
+        name: &zone.name,
+        id: &zone.id,
+    });
+    let choice = zone_of::zone_of(&spec, kept, &world.zones)?;
+    let zone_spec = world
+        .zones
+        .get(&choice.zone)
+        .and_then(|zone| zone.spec.as_ref().ok())
+        .cloned();
+    let zone_spec = zone_spec.ok_or_else(|| {
+        Problem::new(
+            truce_api::Reason::ZoneNotReady,
+            format!("DNSZone {} cannot be used; see its conditions", choice.zone),
+        )
+    })?;
+    let dialects = world.members.iter().filter_map(|(name, member)| {
+        let external_dns = external_dns_for(member.spec()?, &choice.zone);
+        Some((name, external_dns.map_or(&PLAIN, |external_dns| &external_dns.dialect)))
+    });
+    let names = names::names(&spec, &zone_spec.domain, dialects)?;
+    Ok(Placed {
+        spec,
+        zone: choice.zone,
+        zone_spec,
+        note: choice.note,
+        names,
+    })
+}
+
+/// Why the namespace may not declare the name, if it may not: by the zone's claims, or because a cluster's name makes
+/// it ambiguous.
+pub fn refused(config: &Config, world: &World, hostname: &Hostname, placed: &Placed) -> Option<Problem> {
+    let sources = placed.spec.source_namespaces();
+    let claimant = Claimant {
+        namespace: &hostname.key.namespace,
+        labels: world.namespaces.get(&*hostname.key.namespace),
+        operator_namespace: &config.namespace,
+        hostname: &placed.spec.hostname,
+        sources: &sources,
+    };
+    claim::refused(&placed.zone, &placed.zone_spec, &claimant).or_else(|| {
+        let shared = Shared {
+            key: &hostname.key,
+            hostname: &placed.spec.hostname,
+            domain: &placed.zone_spec.domain,
+            created: hostname.created,
+        };
+        ambiguous::hostname(
+            shared,
+            world.members.iter().map(|(name, member)| (name, member.facts.created)),
+        )
+    })
+}
+
+/// What the hostname wants to have for itself in its zone; `held` tells whether it holds the claim.
+pub fn wishes(hostname: &Hostname, placed: &Placed, clusters: &BTreeSet<ClusterName>, held: bool) -> Wishes {
+    let mut names = placed.names.clone();
+    names.clusters.retain(|cluster, _| clusters.contains(cluster));
+    let names: BTreeMap<_, _> = names.reserved().into_iter().map(|name| (name, held)).collect();
+    Wishes {
+        created: hostname.created,
+        names,
+    }
+}
+
+/// Which of its names another hostname has.
+pub fn lost(world: &World, key: &HostnameKey, placed: &Placed, reservations: &Reservations) -> Option<Problem> {
+    let (name, other) = reservations.lost(key).into_iter().next()?;
+    let others = world.hostnames.get(other).and_then(|other| place(world, other).ok());
+    let others = others.as_ref().map(|placed| placed.names.shared.name());
+    Some(holder::taken(name, other, placed.names.shared.name(), others))
+}
+
+/// The clusters that a hostname selects; those it has already keep their place.
+pub fn selection(world: &World, hostname: &Hostname, spec: &HostnameSpec) -> selected::Selected {
+    let held = hostname
+        .status
+        .clusters
+        .iter()
+        .filter_map(|cluster| ClusterName::parse(&cluster.name).ok())
+        .collect();
+    selected::selected(&spec.selection, &world.members, &held)
+}
+
+/// The first of several problems; there always is one.
+pub fn first(problems: &[Problem]) -> Problem {
+    let none = || Problem::new(truce_api::Reason::Invalid, "the spec is invalid");
+    problems.first().cloned().unwrap_or_else(none)
+}

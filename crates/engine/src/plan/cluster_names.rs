@@ -1,0 +1,278 @@
+//! The cluster names of a hostname: which there shall be, and what each needs next.
+//!
+//! Invariant: a cluster that holds anything of this hostname (a DNSEndpoint, an owned record, or by its status) is
+//! asked about until nothing is left. Deliberately absent: the steps themselves (`rule/cluster_name.rs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use truce_api::Adoption;
+
+use super::accept::Placed;
+use super::clusters::Found;
+use super::input::{HostnamePlan, PlanInput, ZoneView};
+use super::memory::HostnameMemory;
+use super::progress::failure_problem;
+use crate::effect::{Effect, MemberEffect, Sink};
+use crate::event::{MemberKind, WatchKey};
+use crate::reason::Problem;
+use crate::rule::cluster_name::{self, ClusterNameInput, ClusterNameOutput, Writer, external_dns_for};
+use crate::rule::endpoint::{endpoint_name, fence_name};
+use crate::value::dns_name::RecordName;
+use crate::value::ids::ClusterName;
+use crate::value::observed::Observed;
+use crate::world::Member;
+use crate::world::hostnames::Hostname;
+use crate::world::members::ExternalDns;
+use crate::world::seen::Touched;
+use crate::zone::unit::{Part, Priority, Unit};
+
+/// One cluster name after its step.
+#[derive(Debug, Clone, Default)]
+pub struct Named {
+    /// The name that there shall be.
+    pub name: Option<RecordName>,
+    /// Who writes it.
+    pub adoption: Option<Adoption>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+    /// What is left of one that shall go.
+    pub left: Vec<String>,
+    /// Whether anything is there or wanted.
+    pub holds: bool,
+}
+
+/// What the step of every cluster needs.
+pub struct Steps<'a, 'w> {
+    /// The plan's input.
+    pub input: &'a PlanInput<'w>,
+    /// The hostname.
+    pub hostname: &'a Hostname,
+    /// Where it lives.
+    pub placed: &'a Placed,
+    /// Its zone.
+    pub zone: &'a ZoneView<'w>,
+    /// Whether nothing may be written.
+    pub paused: bool,
+}
+
+impl Steps<'_, '_> {
+    /// The clusters that may hold something of this hostname beyond the selected ones.
+    pub fn holding(&self) -> BTreeSet<ClusterName> {
+        let told = self
+            .hostname
+            .status
+            .clusters
+            .iter()
+            .filter_map(|cluster| ClusterName::parse(&cluster.name).ok());
+        let told: BTreeSet<_> = told.collect();
+        let members = &self.input.world.members;
+        let holds = |(name, member): &(&ClusterName, &Member)| {
+            told.contains(*name)
+                || self.external_dns(member).is_some_and(|external_dns| {
+                    let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
+                    member
+                        .seen
+                        .endpoint(&external_dns.namespace, &object)
+                        .value()
+                        .copied()
+                        .flatten()
+                        .is_some()
+                })
+                || self
+                    .wanted_name(name)
+                    .is_some_and(|name| !self.zone.records.at(name).is_empty())
+        };
+        members.iter().filter(holds).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn wanted_name(&self, cluster: &ClusterName) -> Option<&RecordName> {
+        self.placed
+            .names
+            .clusters
+            .get(cluster)?
+            .as_ref()
+            .ok()
+            .map(|name| &name.name)
+    }
+
+    fn external_dns<'m>(&self, member: &'m Member) -> Option<&'m ExternalDns> {
+        external_dns_for(member.spec()?, &self.placed.zone)
+    }
+
+    /// Does the step of one cluster. `found` is what is known of it, if its MemberCluster is valid; `wanted` whether
+    /// there shall be a cluster name.
+    pub fn cluster(
+        &self,
+        cluster: &ClusterName,
+        member: &Member,
+        found: &Found,
+        wanted: bool,
+        memory: &mut HostnameMemory,
+        plan: &mut HostnamePlan,
+    ) -> Named {
+        let external_dns = self.external_dns(member);
+        let (endpoint, fence) = self.objects(cluster, member, external_dns, plan);
+        let computed = self.placed.names.clusters.get(cluster);
+        let name = computed
+            .filter(|_| wanted)
+            .and_then(|name| name.as_ref().ok())
+            .map(|name| &name.name);
+        let told = self.told(cluster);
+        let held = told.as_ref().or(if wanted { None } else { self.wanted_name(cluster) });
+        let held = held.filter(|held| Some(*held) != name);
+        let refused = self.input.external_dns.get(cluster);
+        let own = memory.clusters.entry(cluster.clone()).or_default();
+        let offered = self
+            .hostname
+            .status
+            .clusters
+            .iter()
+            .find(|status| status.name == cluster.as_str());
+        let step = cluster_name::step(&ClusterNameInput {
+            hub: &self.input.config.hub,
+            hostname: &self.hostname.key,
+            cluster,
+            name,
+            held_name: held,
+            zone: &self.placed.zone_spec.domain,
+            ttl: self.placed.spec.ttl,
+            evaluate_target_health: self.placed.spec.evaluate_target_health,
+            writer: external_dns.map_or(Writer::Hub, Writer::Member),
+            address: found.last_address.as_ref(),
+            placeholder: self.placed.spec.placeholder,
+            maybe_offered: offered.is_some_and(|status| status.adoption.is_some_and(|a| a != Adoption::Hub)),
+            records: self.zone.records,
+            read_at: self.zone.read_at,
+            endpoint,
+            fence,
+            now: self.input.now,
+            timings: &self.input.config.timings,
+            memory: &own.name,
+            confirm: self.hostname.confirm.as_deref(),
+            abandoned: self.abandoned(cluster, member),
+            paused: self.paused || (refused.is_some() && wanted),
+        });
+        let mut named = self.take(cluster, step, own, plan);
+        named.name = name.cloned();
+        let too_long = computed.filter(|_| wanted).and_then(|name| name.as_ref().err());
+        named.problems.extend(
+            too_long
+                .into_iter()
+                .chain(refused.into_iter().flatten().filter(|_| wanted))
+                .cloned(),
+        );
+        named.problems.extend(self.write_failure(cluster, plan));
+        named
+    }
+
+    fn objects<'m>(
+        &self,
+        cluster: &ClusterName,
+        member: &'m Member,
+        external_dns: Option<&ExternalDns>,
+        plan: &mut HostnamePlan,
+    ) -> (
+        Observed<Option<&'m crate::event::DnsEndpointSeen>>,
+        Observed<Option<&'m crate::event::DnsEndpointSeen>>,
+    ) {
+        let Some(ExternalDns { namespace, .. }) = external_dns else {
+            return (Observed::Fresh(None), Observed::Fresh(None));
+        };
+        let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
+        let fence = fence_name(&object);
+        for name in [&object, &fence] {
+            let touched = Touched {
+                kind: MemberKind::DnsEndpoint,
+                namespace: namespace.clone(),
+                name: name.clone(),
+            };
+            plan.depends.objects.insert((cluster.clone(), touched));
+        }
+        let watch = WatchKey {
+            kind: MemberKind::DnsEndpoint,
+            namespace: namespace.clone(),
+        };
+        plan.watches.insert((cluster.clone(), watch));
+        (
+            member.seen.endpoint(namespace, &object),
+            member.seen.endpoint(namespace, &fence),
+        )
+    }
+
+    /// The cluster name as the status has it: the one held if the template was changed.
+    fn told(&self, cluster: &ClusterName) -> Option<RecordName> {
+        let status = self
+            .hostname
+            .status
+            .clusters
+            .iter()
+            .find(|status| status.name == cluster.as_str())?;
+        let name = crate::value::dns_name::DnsName::parse(status.cluster_hostname.as_deref()?).ok()?;
+        RecordName::within(name, &self.placed.zone_spec.domain)
+    }
+
+    fn abandoned(&self, cluster: &ClusterName, member: &Member) -> bool {
+        let named = |abandon: &Option<ClusterName>| abandon.as_ref() == Some(cluster);
+        named(&self.hostname.abandon) || named(&member.facts.abandon)
+    }
+
+    fn take(
+        &self,
+        cluster: &ClusterName,
+        step: ClusterNameOutput,
+        memory: &mut super::memory::ClusterMemory,
+        plan: &mut HostnamePlan,
+    ) -> Named {
+        let ClusterNameOutput {
+            changes,
+            endpoint,
+            reads,
+            adoption,
+            problems,
+            left,
+            wake,
+            gone,
+            memory: next,
+        } = step;
+        if !changes.is_empty() {
+            plan.units.push(Unit {
+                hostname: self.hostname.key.clone(),
+                part: Part::ClusterHostname(cluster.clone()),
+                priority: Priority::Onboarding,
+                changes,
+            });
+        }
+        if let Some(effect) = endpoint {
+            plan.endpoints.insert(cluster.clone(), effect);
+        }
+        plan.reads.extend(reads);
+        plan.wake_at(wake);
+        memory.name = next;
+        Named {
+            name: None,
+            adoption,
+            problems,
+            left,
+            holds: !gone,
+        }
+    }
+
+    /// Why the DNSEndpoint could not be written, if it could not.
+    fn write_failure(&self, cluster: &ClusterName, plan: &HostnamePlan) -> Option<Problem> {
+        let effect: &MemberEffect = plan.endpoints.get(cluster)?;
+        let Sink::Endpoint(_, namespace, name) = Effect::Member(cluster.clone(), effect.clone()).sink() else {
+            return None;
+        };
+        let failure = (self.input.endpoint_failure)(cluster, &namespace, &name)?;
+        Some(failure_problem(&failure))
+    }
+}
+
+/// Which record sets of the zone belong to cluster names of this hostname: for counting.
+pub fn count(records: &crate::world::zones::Records, names: &BTreeMap<ClusterName, Named>) -> usize {
+    names
+        .values()
+        .filter_map(|named| named.name.as_ref())
+        .map(|name| records.at(name).len() * 2)
+        .sum()
+}

@@ -1,0 +1,315 @@
+//! Statuses that count hostnames: those of MemberClusters and ClusterDrains.
+//!
+//! Invariant: counted from what the hostnames' plans found out (`Progress`), never from the zone directly.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use truce_api::{
+    ClusterDrainCondition, ClusterDrainStatus, MemberClusterCondition as Kind, MemberClusterStatus, Reason,
+};
+
+use super::condition::{ConditionStatus, Stated, merge};
+use crate::event::Failure;
+use crate::reason::Problem;
+use crate::time::{Now, Wall};
+use crate::value::ids::{ClusterName, HostnameKey};
+use crate::world::Member;
+use crate::world::drains::Drain;
+use crate::world::seen::Session;
+
+/// How far one cluster is out of one hostname.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Whether the hostname selects it.
+    pub selected: bool,
+    /// Whether it is drained from it, safely.
+    pub drained: bool,
+    /// When that will be (or was) safe, if known.
+    pub safe_at: Option<Wall>,
+    /// Why it is not withdrawn, if it is the last that serves.
+    pub last_serving: bool,
+    /// Whether anything of the cluster is left: sets, cluster name, DNSEndpoint.
+    pub left: Vec<String>,
+}
+
+/// The sum over the hostnames of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Hostnames that select it.
+    pub hostnames: usize,
+    /// Of those, drained.
+    pub drained: usize,
+    /// When all will be safe; `None` while one is not known.
+    pub safe_at: Option<Wall>,
+    /// Hostnames that it is the last to serve.
+    pub last_serving: Vec<HostnameKey>,
+    /// What is left of it, by hostname.
+    pub left: Vec<String>,
+}
+
+/// Sums the progress of a cluster's hostnames.
+pub fn sum<'a>(progress: impl IntoIterator<Item = (&'a HostnameKey, &'a Progress)>) -> Sum {
+    let mut sum = Sum::default();
+    let mut unknown = false;
+    for (
+        key,
+        Progress {
+            selected,
+            drained,
+            safe_at,
+            last_serving,
+            left,
+        },
+    ) in progress
+    {
+        sum.left.extend(left.iter().map(|left| format!("{key}: {left}")));
+        if *last_serving {
+            sum.last_serving.push(key.clone());
+        }
+        if !selected {
+            continue;
+        }
+        sum.hostnames += 1;
+        sum.drained += usize::from(*drained);
+        unknown |= safe_at.is_none() && !drained;
+        sum.safe_at = sum.safe_at.max(*safe_at);
+    }
+    if unknown {
+        sum.safe_at = None;
+    }
+    sum
+}
+
+fn count(number: usize) -> Option<i32> {
+    Some(i32::try_from(number).unwrap_or(i32::MAX))
+}
+
+/// The condition Drained of a cluster that somebody drains.
+fn drained(type_: &'static str, sum: &Sum) -> Stated {
+    let stated = |status, reason, message: String| Stated {
+        type_,
+        status,
+        reason,
+        message,
+    };
+    let Sum {
+        hostnames,
+        drained,
+        safe_at,
+        last_serving,
+        left: _,
+    } = sum;
+    if let Some(first) = last_serving.first() {
+        let all: Vec<_> = last_serving.iter().take(10).map(ToString::to_string).collect();
+        let message = format!(
+            "no other cluster serves {}; bring another one, or delete the GlobalHostname {first}",
+            all.join(", ")
+        );
+        return stated(ConditionStatus::False, Reason::LastServing, message);
+    }
+    if drained == hostnames {
+        return stated(
+            ConditionStatus::True,
+            Reason::Drained,
+            format!("out of the answers of {hostnames} hostnames"),
+        );
+    }
+    let when = safe_at.map(|at| format!("; safe at {at}")).unwrap_or_default();
+    let message = format!("drained from {drained} of {hostnames} hostnames{when}");
+    stated(ConditionStatus::False, Reason::Draining, message)
+}
+
+/// The status of a ClusterDrain.
+pub fn cluster_drain(drain: &Drain, cluster_exists: bool, sum: &Sum, now: Now) -> ClusterDrainStatus {
+    let type_ = ClusterDrainCondition::Drained.as_str();
+    let expired = drain.expires_at.is_some_and(|at| at <= now.wall);
+    let cluster = drain.cluster.as_ref().map(ToString::to_string).unwrap_or_default();
+    let stated = |status, reason, message| Stated {
+        type_,
+        status,
+        reason,
+        message,
+    };
+    let condition = if expired {
+        let message = "expiresAt has passed; delete this object, or create another".to_owned();
+        stated(ConditionStatus::False, Reason::Expired, message)
+    } else if !cluster_exists {
+        let message = format!("there is no MemberCluster {cluster}; create it, or delete this ClusterDrain");
+        stated(ConditionStatus::False, Reason::ClusterNotFound, message)
+    } else {
+        drained(type_, sum)
+    };
+    ClusterDrainStatus {
+        observed_generation: Some(drain.generation),
+        hostnames: count(sum.hostnames),
+        drained: count(sum.drained),
+        progress: Some(format!("{}/{}", sum.drained, sum.hostnames)),
+        safe_at: sum.safe_at.filter(|_| !expired).map(Time),
+        conditions: merge(&drain.status.conditions, vec![condition], drain.generation, now.wall),
+    }
+}
+
+/// What else stands in a MemberCluster's status.
+#[derive(Debug, Clone, Default)]
+pub struct MemberFindings {
+    /// What is wrong with its ExternalDNS.
+    pub external_dns: Vec<Problem>,
+    /// What stands in its way: another member of the same cluster, an ambiguous name.
+    pub problems: Vec<Problem>,
+    /// Whether anybody drains the whole cluster: weight 0, or a ClusterDrain.
+    pub draining: bool,
+}
+
+/// The status of a MemberCluster.
+pub fn member_cluster(
+    name: &ClusterName,
+    member: &Member,
+    findings: &MemberFindings,
+    sum: &Sum,
+    now: Now,
+) -> MemberClusterStatus {
+    let facts = &member.facts;
+    let reachable = reachable(name, member);
+    let is_reachable = reachable.status == ConditionStatus::True;
+    let ready = ready(member, findings, &reachable, sum);
+    let drained = match findings.draining {
+        true => drained(Kind::Drained.as_str(), sum),
+        false => Stated {
+            type_: Kind::Drained.as_str(),
+            status: ConditionStatus::False,
+            reason: Reason::NotDraining,
+            message: String::new(),
+        },
+    };
+    let stated = vec![reachable, external_dns(member, findings), drained, ready];
+    let (uid, version) = match &member.seen.session {
+        Session::Open {
+            cluster_uid,
+            server_version,
+            ..
+        } if member.seen.trusted => (Some(cluster_uid.clone()), Some(server_version.clone())),
+        _ => (facts.status.cluster_uid.clone(), facts.status.server_version.clone()),
+    };
+    let spec = facts.spec.as_ref().ok();
+    MemberClusterStatus {
+        observed_generation: Some(facts.generation),
+        server_version: version,
+        cluster_uid: uid,
+        latency_region: spec
+            .filter(|s| s.region_mapped_from.is_some())
+            .map(|s| s.region.to_string()),
+        last_seen: member.seen.last_seen.filter(|_| !is_reachable).map(Time),
+        hostnames: count(sum.hostnames),
+        drained: count(sum.drained),
+        safe_at: sum.safe_at.filter(|_| findings.draining).map(Time),
+        conditions: merge(&facts.status.conditions, stated, facts.generation, now.wall),
+    }
+}
+
+/// The reason of a failure to reach a member: its code if that is one of ours, else by what kind it is.
+pub fn failure_problem(failure: &Failure) -> Problem {
+    let reason = Reason::ALL
+        .iter()
+        .copied()
+        .find(|reason| reason.as_str() == failure.code);
+    Problem::new(reason.unwrap_or(Reason::MemberUnreachable), &failure.message)
+}
+
+fn reachable(name: &ClusterName, member: &Member) -> Stated {
+    let type_ = Kind::Reachable.as_str();
+    let stated = |status, reason, message: String| Stated {
+        type_,
+        status,
+        reason,
+        message,
+    };
+    if let Err(problems) = &member.facts.spec {
+        let problem = problems.first();
+        let message = problem.map(|p| p.message.clone()).unwrap_or_default();
+        return stated(
+            ConditionStatus::Unknown,
+            problem.map_or(Reason::Invalid, |p| p.reason),
+            message,
+        );
+    }
+    if let Some(failure) = member.seen.failure() {
+        let problem = failure_problem(failure);
+        return stated(ConditionStatus::False, problem.reason, problem.message);
+    }
+    match &member.seen.session {
+        Session::Open { cluster_uid, .. } if !member.seen.trusted => {
+            let hash = crate::rule::identity::confirm_hash(cluster_uid);
+            let known = member.facts.status.cluster_uid.as_deref().unwrap_or_default();
+            let message = format!(
+                "another cluster answers: its kube-system has the UID {cluster_uid}, not {known}; correct access, or \
+                 confirm: kubectl annotate mcl {name} dns.truce.dev/confirm={hash}"
+            );
+            stated(ConditionStatus::False, Reason::ClusterReplaced, message)
+        }
+        Session::Open { .. } if member.seen.fresh() => stated(ConditionStatus::True, Reason::Reachable, String::new()),
+        _ => stated(
+            ConditionStatus::Unknown,
+            Reason::Pending,
+            "being read for the first time".to_owned(),
+        ),
+    }
+}
+
+fn external_dns(member: &Member, findings: &MemberFindings) -> Stated {
+    let type_ = Kind::ExternalDNSReady.as_str();
+    let stated = |status, reason, message: String| Stated {
+        type_,
+        status,
+        reason,
+        message,
+    };
+    if let Some(first) = findings.external_dns.first() {
+        let all: Vec<_> = findings
+            .external_dns
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        return stated(ConditionStatus::False, first.reason, all.join("; "));
+    }
+    match &member.facts.spec {
+        Ok(spec) if spec.external_dns.is_empty() => stated(
+            ConditionStatus::True,
+            Reason::NoExternalDNS,
+            "the hub writes its cluster names".to_owned(),
+        ),
+        Ok(_) => stated(ConditionStatus::True, Reason::Ready, String::new()),
+        Err(problems) => {
+            let problem = problems.first();
+            let message = problem.map(|p| p.message.clone()).unwrap_or_default();
+            stated(
+                ConditionStatus::Unknown,
+                problem.map_or(Reason::Invalid, |p| p.reason),
+                message,
+            )
+        }
+    }
+}
+
+fn ready(member: &Member, findings: &MemberFindings, reachable: &Stated, sum: &Sum) -> Stated {
+    let type_ = Kind::Ready.as_str();
+    let stated = |status, reason, message: String| Stated {
+        type_,
+        status,
+        reason,
+        message,
+    };
+    if member.facts.deleting {
+        let left: Vec<_> = sum.left.iter().take(20).map(String::as_str).collect();
+        return stated(
+            ConditionStatus::False,
+            Reason::Deleting,
+            format!("being deleted; left: {}", left.join(", ")),
+        );
+    }
+    if let Some(problem) = findings.problems.first() {
+        return stated(ConditionStatus::False, problem.reason, problem.message.clone());
+    }
+    if reachable.status == ConditionStatus::True {
+        return stated(ConditionStatus::True, Reason::Ready, String::new());
+    }
+    stated(reachable.status, reachable.reason, reachable.message.clone())
+}

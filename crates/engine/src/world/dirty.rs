@@ -1,0 +1,152 @@
+//! Which names depend on which fact, and which are to be planned anew.
+//!
+//! Invariant: every fact that a rule reads is either listed here for the hostnames that read it, or marks all of them.
+//! A rule that reads a fact without this is the classic bug of incremental planners; law 13 looks for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::MemberKind;
+use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
+
+use super::seen::Touched;
+
+/// What one hostname's plan read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Depends {
+    /// Clusters: selected, listed, or still holding something of it.
+    pub clusters: BTreeSet<ClusterName>,
+    /// Objects in members: sources and DNSEndpoints.
+    pub objects: BTreeSet<(ClusterName, Touched)>,
+    /// Its zone.
+    pub zone: Option<ZoneRef>,
+}
+
+/// Who reads what.
+#[derive(Debug, Clone, Default)]
+pub struct Index {
+    of: BTreeMap<HostnameKey, Depends>,
+    by_cluster: BTreeMap<ClusterName, BTreeSet<HostnameKey>>,
+    by_object: BTreeMap<(ClusterName, Touched), BTreeSet<HostnameKey>>,
+    by_zone: BTreeMap<ZoneRef, BTreeSet<HostnameKey>>,
+}
+
+impl Index {
+    /// Replaces what a hostname depends on; the default forgets it.
+    pub fn update(&mut self, key: &HostnameKey, depends: Depends) {
+        if self.of.get(key) == Some(&depends) {
+            return;
+        }
+        if let Some(Depends {
+            clusters,
+            objects,
+            zone,
+        }) = self.of.remove(key)
+        {
+            clusters
+                .iter()
+                .for_each(|cluster| remove(&mut self.by_cluster, cluster, key));
+            objects
+                .iter()
+                .for_each(|object| remove(&mut self.by_object, object, key));
+            zone.iter().for_each(|zone| remove(&mut self.by_zone, zone, key));
+        }
+        if depends == Depends::default() {
+            return;
+        }
+        let Depends {
+            clusters,
+            objects,
+            zone,
+        } = &depends;
+        for cluster in clusters {
+            self.by_cluster.entry(cluster.clone()).or_default().insert(key.clone());
+        }
+        for object in objects {
+            self.by_object.entry(object.clone()).or_default().insert(key.clone());
+        }
+        if let Some(zone) = zone {
+            self.by_zone.entry(zone.clone()).or_default().insert(key.clone());
+        }
+        self.of.insert(key.clone(), depends);
+    }
+
+    /// What a hostname depends on.
+    pub fn depends(&self, key: &HostnameKey) -> Option<&Depends> {
+        self.of.get(key)
+    }
+
+    /// Hostnames that depend on a cluster.
+    pub fn of_cluster(&self, cluster: &ClusterName) -> impl Iterator<Item = &HostnameKey> {
+        self.by_cluster.get(cluster).into_iter().flatten()
+    }
+
+    /// Hostnames that depend on an object of a member.
+    pub fn of_object(&self, cluster: &ClusterName, object: &Touched) -> impl Iterator<Item = &HostnameKey> {
+        self.by_object
+            .get(&(cluster.clone(), object.clone()))
+            .into_iter()
+            .flatten()
+    }
+
+    /// Hostnames that depend on any object of a kind in a namespace of a member.
+    pub fn of_namespace<'a>(
+        &'a self,
+        cluster: &'a ClusterName,
+        kind: MemberKind,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = &'a HostnameKey> {
+        let first = Touched {
+            kind,
+            namespace: namespace.to_owned(),
+            name: String::new(),
+        };
+        let range = self.by_object.range((cluster.clone(), first)..);
+        let inside = move |(c, object): &(ClusterName, Touched)| {
+            c == cluster && object.kind == kind && object.namespace == namespace
+        };
+        range
+            .take_while(move |(key, _)| inside(key))
+            .flat_map(|(_, hostnames)| hostnames)
+    }
+
+    /// Hostnames of a zone.
+    pub fn of_zone(&self, zone: &ZoneRef) -> impl Iterator<Item = &HostnameKey> {
+        self.by_zone.get(zone).into_iter().flatten()
+    }
+}
+
+fn remove<K: Ord>(map: &mut BTreeMap<K, BTreeSet<HostnameKey>>, key: &K, hostname: &HostnameKey) {
+    if let Some(set) = map.get_mut(key) {
+        set.remove(hostname);
+        if set.is_empty() {
+            map.remove(key);
+        }
+    }
+}
+
+/// What is to be planned, or told, anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dirty {
+    /// Every hostname.
+    pub all: bool,
+    /// These hostnames.
+    pub hostnames: BTreeSet<HostnameKey>,
+    /// Statuses of these members.
+    pub members: BTreeSet<ClusterName>,
+    /// Statuses of these drains.
+    pub drains: BTreeSet<String>,
+    /// Statuses of these zones.
+    pub zones: BTreeSet<ZoneRef>,
+}
+
+impl Dirty {
+    /// Whether nothing is marked.
+    pub fn is_clean(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Marks hostnames.
+    pub fn mark<'a>(&mut self, hostnames: impl IntoIterator<Item = &'a HostnameKey>) {
+        self.hostnames.extend(hostnames.into_iter().cloned());
+    }
+}
