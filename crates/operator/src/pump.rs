@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinError;
+use truce_engine::Engine;
 use truce_engine::effect::{Effect, EffectId};
 use truce_engine::event::{Event, HubEvent};
 use truce_engine::time::{Mono, Now};
@@ -28,7 +29,7 @@ const REST: Duration = Duration::from_millis(1);
 /// How long calls in flight may take after the order to stop; each has a deadline not later than this.
 const LAST_CALLS: Duration = Duration::from_secs(20);
 
-/// What decides.
+/// What decides: the engine, or a script in tests.
 pub trait Brain: Send {
     /// Takes in what happened.
     fn handle(&mut self, event: Event, now: Now);
@@ -38,6 +39,20 @@ pub trait Brain: Send {
 
     /// Whether a newer process of this hub writes, so that this one has to end.
     fn superseded(&self) -> bool;
+}
+
+impl Brain for Engine {
+    fn handle(&mut self, event: Event, now: Now) {
+        self.handle(event, now);
+    }
+
+    fn poll(&mut self, now: Now) -> (Vec<(EffectId, Effect)>, Option<Mono>) {
+        self.poll(now)
+    }
+
+    fn superseded(&self) -> bool {
+        self.superseded()
+    }
 }
 
 /// Why the loop ended without being told to.

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use truce_engine::Engine;
 
 use crate::admin::{self, Admin, Health};
 use crate::aws::identity;
@@ -43,7 +44,12 @@ pub async fn run(config: Config) -> Result<()> {
         route53: Route53::new(&identity::environment().await),
     };
     let pump = Pump {
-        brain: brain(&config),
+        brain: Engine::new(truce_engine::Config {
+            hub: config.hub_id,
+            namespace: config.namespace,
+            timings: config.timings,
+            status_writes_per_second: config.status_writes_per_second,
+        }),
         gate: Gate::new(executor, events.clone(), metrics.clone()),
         clock,
         health: Arc::clone(&health),
@@ -120,31 +126,4 @@ async fn until_told() -> Result<()> {
     };
     tracing::info!(signal = name, "Told to stop");
     Ok(())
-}
-
-/// The engine, until it stands.
-fn brain(_: &Config) -> impl pump::Brain + use<> {
-    Idle
-}
-
-struct Idle;
-
-impl pump::Brain for Idle {
-    fn handle(&mut self, event: truce_engine::event::Event, _: truce_engine::time::Now) {
-        tracing::debug!(?event, "Event");
-    }
-
-    fn poll(
-        &mut self,
-        _: truce_engine::time::Now,
-    ) -> (
-        Vec<(truce_engine::effect::EffectId, truce_engine::effect::Effect)>,
-        Option<truce_engine::time::Mono>,
-    ) {
-        (Vec::new(), None)
-    }
-
-    fn superseded(&self) -> bool {
-        false
-    }
 }
