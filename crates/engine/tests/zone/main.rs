@@ -7,4 +7,5 @@
 
 mod cases;
 mod fake;
+mod laws;
 mod world;
