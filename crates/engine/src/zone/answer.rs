@@ -292,7 +292,7 @@ impl ZoneRuntime {
             ),
         );
         let blame = bisect::blame(units, &failure.message);
-        if let Some((hostname, part)) = self.queue.blame(blame, failure.class, problem, self.now) {
+        if let Some((hostname, part)) = self.queue.blame(units, blame, failure.class, problem, self.now) {
             self.news.push(ZoneNews::Refused { hostname, part });
         }
     }

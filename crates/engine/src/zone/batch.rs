@@ -168,3 +168,77 @@ fn zone_full(unit: &Unit, now: usize, max: usize) -> Problem {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::ids::HostnameKey;
+    use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
+    use crate::zone::unit::{Part, Priority};
+
+    fn unit(host: &str, values: usize, length: usize) -> Unit {
+        let values = (0..values).map(|n| format!("{n:0length$}"));
+        let set = RecordSet {
+            name: RecordName::listed(&format!("{host}.example.com")),
+            record_type: RecordType::Txt,
+            routing: Routing::Simple,
+            data: RecordData::values(300, values),
+            health_check: None,
+        };
+        Unit {
+            hostname: HostnameKey::new("shop", host),
+            part: Part::Shared,
+            priority: Priority::Address,
+            changes: vec![Change::Create(set)],
+        }
+    }
+
+    fn room() -> Room {
+        Room {
+            fence: Cost {
+                elements: 2,
+                characters: 300,
+                changes: 2,
+            },
+            record_sets: 9,
+            max_record_sets: 11,
+            max_changes: 500,
+        }
+    }
+
+    #[test]
+    fn the_limits_hold_with_the_fence() {
+        for (values, length, fits) in [(998, 10, true), (999, 10, false), (317, 100, true), (318, 100, false)] {
+            let unit = unit("a", values, length);
+            assert_eq!(Packing::new(room()).push(&unit), fits, "{values} of {length}");
+            assert_eq!(room().refuses(&unit).is_none(), fits);
+        }
+    }
+
+    #[test]
+    fn units_are_taken_whole_or_left() {
+        let mut packing = Packing::new(room());
+        assert!(packing.push(&unit("a", 600, 4)));
+        assert!(!packing.push(&unit("b", 600, 4)), "together too many elements");
+        assert!(!packing.push(&unit("a", 1, 4)), "the same name");
+        assert!(packing.push(&unit("c", 300, 4)));
+        assert!(!packing.push(&unit("d", 1, 4)), "9 and 2 sets are 11: the zone is full");
+        assert_eq!(packing.units().len(), 2);
+    }
+
+    #[test]
+    fn only_what_grows_is_stopped_by_a_full_zone() {
+        let room = Room {
+            record_sets: 20,
+            ..room()
+        };
+        let mut unit = unit("a", 1, 4);
+        assert_eq!(
+            room.refuses(&unit).map(|problem| problem.reason),
+            Some(Reason::ZoneFull)
+        );
+        unit.changes.clear();
+        assert_eq!(room.refuses(&unit), None);
+        assert!(Packing::new(room).push(&unit));
+    }
+}

@@ -52,8 +52,10 @@ pub struct Fence {
     batch: u64,
     /// The highest term seen or used.
     floor: u64,
-    /// The highest term in which a batch of this process was applied.
-    wrote: Option<u64>,
+    /// The highest term in which this process sent a batch.
+    sent: u64,
+    /// Whether a batch of this process was applied.
+    wrote: bool,
     /// The hash that a person confirmed.
     confirmed: Option<String>,
     superseded: bool,
@@ -76,7 +78,8 @@ impl Fence {
             term: None,
             batch: 0,
             floor: 0,
-            wrote: None,
+            sent: 0,
+            wrote: false,
             confirmed: None,
             superseded: false,
         }
@@ -98,7 +101,8 @@ impl Fence {
         if let Seen::Fence(text) = &seen {
             self.floor = self.floor.max(text.term);
             let own = text.instance == self.instance;
-            self.superseded |= own && self.wrote.is_some_and(|wrote| text.term > wrote);
+            // A term that was sent but not known to be applied may be an own request that arrived late.
+            self.superseded |= own && self.wrote && text.term > self.sent;
         }
         let surprise = self.seen != Seen::Unread && self.seen != seen;
         self.seen = seen;
@@ -156,6 +160,7 @@ impl Fence {
         });
         self.term = Some(term);
         self.floor = term;
+        self.sent = term;
         self.batch += 1;
         let text = FenceText {
             instance: self.instance.clone(),
@@ -197,7 +202,7 @@ impl Fence {
     pub fn applied(&mut self, written: Option<FenceText>) {
         match written {
             Some(text) => {
-                self.wrote = self.wrote.max(Some(text.term));
+                self.wrote = true;
                 // From now on it is ours; if another instance appears again, somebody has to look again.
                 self.confirmed = None;
                 self.seen = Seen::Fence(text);
@@ -361,7 +366,7 @@ mod tests {
         );
         assert!(own.open());
         let zone = write(&mut own, &txt("clone", 3, 2));
-        assert_eq!(own.wrote, Some(4));
+        assert_eq!(own.sent, 4);
         own.observe(&zone);
         own.observe(&txt("clone", 5, 1));
         assert!(!own.open(), "it came back: ask again");
@@ -389,6 +394,9 @@ mod tests {
         let zone = vec![own.set(&late)];
         assert_eq!(own.observe(&zone), Reading::Surprise);
         assert!(!own.superseded());
-        assert_eq!(own.begin(&zone).1.term, 2);
+        let (_, late) = own.begin(&zone);
+        assert_eq!((late.term, late.batch), (2, 1), "and the answer to the doubt who wrote");
+        own.observe(&[own.set(&late)]);
+        assert!(!own.superseded(), "late again, in a term that this process sent");
     }
 }

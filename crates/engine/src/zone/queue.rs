@@ -221,15 +221,27 @@ impl UnitQueue {
         }
     }
 
-    /// A batch with these units was refused and it is their fault: who rides with whom from now on. Tells the unit
-    /// that was refused alone.
-    pub fn blame(&mut self, blame: Blame, class: Class, problem: Problem, now: Mono) -> Option<UnitKey> {
+    /// A batch with these units was refused and it is their fault: who rides with whom from now on. A unit that has
+    /// other changes by now is not meant. Tells the unit that was refused alone.
+    pub fn blame(
+        &mut self,
+        units: &[Unit],
+        blame: Blame,
+        class: Class,
+        problem: Problem,
+        now: Mono,
+    ) -> Option<UnitKey> {
+        let sent: BTreeMap<UnitKey, &Unit> = units.iter().map(|unit| (unit.key(), unit)).collect();
+        let meant = |entry: &Entry| {
+            sent.get(&entry.unit.key())
+                .is_some_and(|unit| unit.changes == entry.unit.changes)
+        };
         match blame {
             Blame::Lots(lots) => {
                 for lot in lots {
                     self.next_lot += 1;
                     for key in lot {
-                        if let Some(entry) = self.entries.get_mut(&key) {
+                        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| meant(entry)) {
                             entry.standing = Standing::Lot(self.next_lot);
                         }
                     }
@@ -237,7 +249,7 @@ impl UnitQueue {
                 None
             }
             Blame::Refused(key) => {
-                let entry = self.entries.get_mut(&key)?;
+                let entry = self.entries.get_mut(&key).filter(|entry| meant(entry))?;
                 let attempts = match &entry.standing {
                     Standing::Refused(refusal) => refusal.attempts + 1,
                     Standing::Free | Standing::Lot(_) => 1,
@@ -252,5 +264,132 @@ impl UnitQueue {
                 Some(key)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::effect::Change;
+    use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
+    use crate::zone::batch::Cost;
+    use truce_api::Reason;
+
+    fn create(host: &str, ttl: u32) -> Change {
+        Change::Create(RecordSet {
+            name: RecordName::listed(&format!("{host}.example.com")),
+            record_type: RecordType::A,
+            routing: Routing::Simple,
+            data: RecordData::values(ttl, ["203.0.113.1"]),
+            health_check: None,
+        })
+    }
+
+    fn unit(host: &str, priority: Priority) -> Unit {
+        Unit {
+            hostname: HostnameKey::new("shop", host),
+            part: Part::Shared,
+            priority,
+            changes: vec![create(host, 60)],
+        }
+    }
+
+    /// Room for so many units.
+    fn room(units: usize) -> Room {
+        Room {
+            fence: Cost::default(),
+            record_sets: 0,
+            max_record_sets: 9500,
+            max_changes: units,
+        }
+    }
+
+    fn queue(units: &[(&str, Priority)]) -> UnitQueue {
+        let mut queue = UnitQueue::default();
+        for (host, priority) in units {
+            queue.set(&HostnameKey::new("shop", host), vec![unit(host, *priority)]);
+        }
+        queue
+    }
+
+    fn pick(queue: &mut UnitQueue, units: usize, now: Mono) -> Vec<String> {
+        let picked = queue.pick(&Records::default(), &room(units), now);
+        picked.units.iter().map(|unit| unit.hostname.name.to_string()).collect()
+    }
+
+    fn refuse(queue: &mut UnitQueue, host: &str, now: Mono) -> Mono {
+        let unit = unit(host, Priority::Address);
+        let problem = Problem::new(Reason::ChangeRefused, "words");
+        let refused = Blame::Refused(unit.key());
+        queue.blame(std::slice::from_ref(&unit), refused, Class::Conflict, problem, now);
+        queue.refusal(&unit.key()).unwrap().next_try.unwrap()
+    }
+
+    #[test]
+    fn the_most_urgent_goes_first_and_the_oldest_of_those() {
+        use Priority::{Address, Drain, Onboarding};
+        let mut queue = queue(&[("d", Onboarding), ("c", Address), ("b", Address), ("a", Drain)]);
+        assert_eq!(pick(&mut queue, 3, Mono(0)), ["a", "c", "b"]);
+        // Other changes of the same part keep the place.
+        let mut changed = unit("c", Address);
+        changed.changes = vec![create("c", 30)];
+        queue.set(&changed.hostname.clone(), vec![changed]);
+        assert_eq!(pick(&mut queue, 3, Mono(0)), ["a", "c", "b"]);
+    }
+
+    #[test]
+    fn none_starves_behind_a_stream_of_drains() {
+        let mut queue = queue(&[("old", Priority::Onboarding), ("d", Priority::Drain)]);
+        let drains = (1..100).take_while(|_| pick(&mut queue, 1, Mono(0)) == ["d"]).count();
+        assert_eq!(drains, 16);
+    }
+
+    #[test]
+    fn a_refused_unit_rides_alone_when_its_time_has_come() {
+        let mut queue = queue(&[("a", Priority::Address), ("b", Priority::Address)]);
+        let first = refuse(&mut queue, "a", Mono(0));
+        assert_eq!(pick(&mut queue, 9, Mono(0)), ["b"]);
+        assert_eq!(pick(&mut queue, 9, first), ["a"], "not with b");
+        let second = refuse(&mut queue, "a", first);
+        assert!(second - first >= Duration::from_secs(2), "twice as long");
+        queue.set(&HostnameKey::new("shop", "a"), vec![unit("a", Priority::Drain)]);
+        assert_eq!(pick(&mut queue, 9, first), ["b"], "the same changes stay refused");
+        let mut changed = unit("a", Priority::Address);
+        changed.changes = vec![create("a", 30)];
+        queue.set(&changed.hostname.clone(), vec![changed.clone()]);
+        assert_eq!(queue.refusal(&changed.key()), None);
+        assert_eq!(pick(&mut queue, 9, first), ["a", "b"], "others are tried at once");
+    }
+
+    #[test]
+    fn a_lot_rides_with_nobody_else_and_changed_units_are_not_blamed() {
+        let mut queue = queue(&[
+            ("a", Priority::Address),
+            ("b", Priority::Address),
+            ("c", Priority::Address),
+        ]);
+        let problem = Problem::new(Reason::ChangeRefused, "words");
+        let units = [unit("a", Priority::Address), unit("b", Priority::Address)];
+        let lots = Blame::Lots(vec![units.iter().map(Unit::key).collect()]);
+        queue.blame(&units, lots, Class::Conflict, problem.clone(), Mono(0));
+        assert_eq!(pick(&mut queue, 9, Mono(0)), ["a", "b"]);
+        let mut other = unit("c", Priority::Address);
+        other.changes = vec![create("c", 30)];
+        let refused = Blame::Refused(other.key());
+        assert_eq!(queue.blame(&[other], refused, Class::Conflict, problem, Mono(0)), None);
+    }
+
+    #[test]
+    fn what_was_planned_on_something_old_is_told_once_and_not_sent() {
+        let mut queue = queue(&[("a", Priority::Address)]);
+        let mut records = Records::default();
+        let there = create("a", 30);
+        let name = there.set().name.clone();
+        records.set(&name, vec![there.set().clone()]);
+        let first = queue.pick(&records, &room(9), Mono(0));
+        assert_eq!((first.units, first.stale), (vec![], BTreeSet::from([name])));
+        assert_eq!(queue.pick(&records, &room(9), Mono(0)).stale, BTreeSet::new());
     }
 }

@@ -332,6 +332,8 @@ fn a_lost_answer_is_looked_up_in_the_fence() {
         };
         assert_eq!(name, fence_name());
         world.done(Ok(Success::Name { sets: fake.at(&name) }));
+        let applied = world.news.iter().any(|news| matches!(news, ZoneNews::Applied { .. }));
+        assert_eq!(applied, taken);
         world.run(&mut fake, 3 * MINUTE);
         assert_eq!(fake.accepted, 1, "once, not twice");
         assert!(published(&world, &fake, "app"));

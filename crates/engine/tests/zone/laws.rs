@@ -14,13 +14,15 @@ use truce_engine::value::record::{RecordSet, RecordType, Routing};
 use truce_engine::zone::runtime::{Step, ZoneNews};
 
 use crate::fake::{Fake, Refusal};
-use crate::world::{World, hub, lost, now, set, sets, shared, throttled};
+use crate::world::{World, hub, lost, now, set, sets, shared, spec, throttled};
 
 const HOSTS: [&str; 5] = ["a", "b", "a-b", "c", "d"];
 const CLUSTERS: [&str; 3] = ["east", "north", "west"];
 /// Longer than the longest backoff and two audits.
 const CALM: Duration = Duration::from_secs(40 * 60);
 const QUIET: Duration = Duration::from_secs(20 * 60);
+/// Between audits; rarer than by default, so that more runs fit into a minute.
+const AUDIT: Duration = Duration::from_secs(15 * 60);
 
 /// What happens to the next call.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +112,12 @@ struct Run {
     foreign: BTreeSet<RecordSet>,
 }
 
+fn world() -> World {
+    let mut spec = spec();
+    spec.limits.audit_interval = AUDIT;
+    World::with("uid", spec)
+}
+
 impl Run {
     fn new(refusal: Refusal, page: usize) -> Self {
         let mut fake = Fake::new();
@@ -123,7 +131,7 @@ impl Run {
         );
         fake.put(bystander.clone());
         Self {
-            world: World::new("uid"),
+            world: world(),
             fake,
             fault: None,
             late: Vec::new(),
@@ -204,7 +212,7 @@ impl Run {
             self.late.push((after, changes));
         }
         self.budget_was_kept();
-        let mut next = World::new("uid");
+        let mut next = world();
         next.wants = self.world.wants.clone();
         self.world = next;
     }
