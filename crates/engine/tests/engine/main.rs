@@ -1,0 +1,7 @@
+//! The whole engine against a small world: a hub, members with ExternalDNS, one hosted zone.
+
+#[path = "../zone/fake.rs"]
+#[expect(dead_code, reason = "other tests use the rest of it")]
+mod fake;
+mod sim;
+mod story;
