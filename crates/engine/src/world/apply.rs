@@ -3,6 +3,8 @@
 //! Invariant: every change of a fact marks whoever reads it. Deliberately absent: outcomes of effects, which belong to
 //! whoever asked for them.
 
+use truce_api::Reason;
+
 use super::dirty::{Dirty, Index};
 use super::{Member, World};
 use crate::event::{HubEvent, HubObject, HubRef, MemberEvent, MemberKind};
@@ -135,7 +137,7 @@ pub fn member(
     event: MemberEvent,
     now: Now,
 ) -> Vec<Touched> {
-    let was_fresh = member.seen.fresh();
+    let was = (member.seen.fresh(), member.seen.failure().cloned());
     let touched = match event {
         MemberEvent::Listed { watch, objects } => {
             let was = member
@@ -154,7 +156,12 @@ pub fn member(
         MemberEvent::Applied(object) => member.seen.applied(object, now).into_iter().collect(),
         MemberEvent::Gone { watch, name } => vec![member.seen.gone(&watch, &name, now)],
         MemberEvent::WatchFailed { watch, failure } => {
-            member.seen.watch_failed(&watch, failure, now);
+            member.seen.watch_failed(&watch, failure.clone(), now);
+            if failure.code == Reason::ClusterReplaced.as_str() {
+                // The session speaks of a cluster that is gone. A new one tells who answers now, and whether it is
+                // trusted.
+                member.seen.session_lost(failure, now.mono);
+            }
             Vec::new()
         }
     };
@@ -164,7 +171,7 @@ pub fn member(
             dirty.members.insert(cluster.clone());
         }
     }
-    if was_fresh != member.seen.fresh() {
+    if was != (member.seen.fresh(), member.seen.failure().cloned()) {
         dirty.mark(index.of_cluster(cluster));
         dirty.members.insert(cluster.clone());
     }

@@ -243,6 +243,16 @@ impl Seen {
         }
     }
 
+    /// The session ended by itself; it is opened anew at once.
+    pub fn session_lost(&mut self, failure: Failure, now: Mono) {
+        self.session_ended(now);
+        self.session = Session::Closed {
+            retry_at: now,
+            failures: 0,
+            failure: Some(failure),
+        };
+    }
+
     fn names_in(&self, kind: MemberKind, namespace: &str) -> Vec<Touched> {
         let of = |keys: Vec<&(String, String)>| -> Vec<Touched> {
             let inside = keys.into_iter().filter(|(ns, _)| ns == namespace);
