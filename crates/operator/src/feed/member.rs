@@ -37,7 +37,7 @@ const LIST: Duration = Duration::from_secs(60);
 /// A watch that stood this long is begun again at once and untold when it breaks.
 const STEADY: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 /// How much longer than it may a watch can be silent before its connection counts as dead.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -116,6 +116,7 @@ enum End {
 
 async fn follow_kind<K: Watched + 'static>(mut feed: Feed) {
     let mut pause = FIRST_PAUSE;
+    let mut last = String::new();
     loop {
         let upstream = feed.upstream.borrow_and_update().clone();
         let mut stood = None;
@@ -145,6 +146,11 @@ async fn follow_kind<K: Watched + 'static>(mut feed: Feed) {
             }
             End::Failed(failure) => failure,
         };
+        if failure.code != last {
+            // It fails otherwise than before, as while an API server starts: soon it may not fail at all.
+            pause = FIRST_PAUSE;
+            last.clone_from(&failure.code);
+        }
         feed.tell_failure(failure).await;
         tokio::select! {
             () = tokio::time::sleep(pause), if usable => pause = (pause * 2).min(LONGEST_PAUSE),
