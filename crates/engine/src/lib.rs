@@ -48,6 +48,7 @@ pub struct Engine {
     queue: Queue,
     rate: Rate,
     in_flight: InFlight,
+    looked_at: Option<time::Wall>,
 }
 
 impl Engine {
@@ -64,6 +65,7 @@ impl Engine {
             wanted: Wanted::default(),
             queue: Queue::default(),
             in_flight: InFlight::default(),
+            looked_at: None,
         }
     }
 
@@ -133,10 +135,17 @@ impl Engine {
         let objects = self.objects(now, &mut out);
         // What the zones found while they looked for work is planned at once.
         let again = (!self.dirty.is_clean()).then_some(now.mono);
-        let wake = [members, zones_wake, objects, self.plans.wake(), again]
-            .into_iter()
-            .flatten()
-            .min();
+        let wake = [
+            members,
+            zones_wake,
+            objects,
+            self.plans.wake(),
+            self.next_expiry(now),
+            again,
+        ]
+        .into_iter()
+        .flatten()
+        .min();
         (out, wake)
     }
 
@@ -171,6 +180,25 @@ impl Engine {
             self.dirty.zones.insert(zone);
         }
         self.plans.due(&mut self.dirty, now.mono);
+        self.expire(now);
+    }
+
+    /// Marks ClusterDrains that ceased to count since the last look.
+    fn expire(&mut self, now: Now) {
+        let before = self.looked_at.replace(now.wall);
+        for (name, drain) in &self.world.drains {
+            let fresh = |at: &time::Wall| *at <= now.wall && before.is_none_or(|before| *at > before);
+            if drain.expires_at.as_ref().is_some_and(fresh) {
+                self.dirty.drains.insert(name.clone());
+                self.dirty.members.extend(drain.cluster.clone());
+            }
+        }
+    }
+
+    /// When the next ClusterDrain ceases to count.
+    fn next_expiry(&self, now: Now) -> Option<Mono> {
+        let ends = self.world.drains.values().filter_map(|drain| drain.expires_at);
+        ends.filter(|at| *at > now.wall).min().map(|at| now.mono_at(at))
     }
 
     fn member(&mut self, cluster: &ClusterName, session: EffectId, event: event::MemberEvent, now: Now) {

@@ -286,6 +286,7 @@ impl Plans {
         let live = self.owned(name).1;
         let stand = Stand {
             live,
+            deletion: hostname.deleting,
             max_percent: spec.max_withdraw_percent,
             window: config.timings.guard_window,
         };

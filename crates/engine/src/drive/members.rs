@@ -117,17 +117,21 @@ fn step(
 }
 
 fn watches(member: &mut Member, cluster: &ClusterName, wanted: &mut Wanted, timings: &Timings, now: Mono) -> Step {
-    let keys = wanted.of(cluster, member);
-    for key in keys {
-        let again = wanted.relist.remove(&(cluster.clone(), key.clone()));
-        let watch = member.seen.watches.entry(key.clone()).or_default();
-        let due = match watch.asked_at {
-            None => true,
-            Some(asked) => again && now - asked >= timings.absence_reread,
+    let mut later: Option<Mono> = None;
+    for key in wanted.of(cluster, member) {
+        let asked_at = member.seen.watches.entry(key.clone()).or_default().asked_at;
+        let again = (cluster.clone(), key.clone());
+        // Complete reads come a reread apart, so that a burst of absences asks for one.
+        let due = match asked_at {
+            None => now,
+            Some(asked) if wanted.relist.contains(&again) => asked + timings.absence_reread,
+            Some(_) => continue,
         };
-        if due {
+        if due <= now {
+            wanted.relist.remove(&again);
             return Step::Do(MemberEffect::Watch(key));
         }
+        later = later.into_iter().chain([due]).min();
     }
     let keep = wanted.of(cluster, member);
     let unwanted = member.seen.watches.iter().find(|(key, _)| !keep.contains(key));
@@ -137,7 +141,7 @@ fn watches(member: &mut Member, cluster: &ClusterName, wanted: &mut Wanted, timi
             member.seen.watches.remove(&key);
             Step::Nothing
         }
-        None => Step::Nothing,
+        None => later.map_or(Step::Nothing, Step::Wait),
     }
 }
 

@@ -127,7 +127,13 @@ impl Tell<'_> {
             status: member.facts.status.clone(),
         };
         offer(queue, Status::MemberCluster { name, status }, known, findings.draining);
-        let in_use = sum.hostnames > 0 || !sum.left.is_empty();
+        // Before every hostname was planned on a zone that was read, nobody can say that nothing is left.
+        let unread = self
+            .index
+            .of_cluster(cluster)
+            .any(|key| self.plans.get(key).is_none_or(|plan| !plan.read))
+            || self.world.hostnames.keys().any(|key| self.plans.get(key).is_none());
+        let in_use = unread || sum.hostnames > 0 || !sum.left.is_empty();
         let finalizer = finalizer(member.facts.deleting, member.facts.finalizer, in_use);
         want_finalizer(queue, object, finalizer);
     }

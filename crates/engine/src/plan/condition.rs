@@ -60,7 +60,11 @@ pub fn merge(old: &[Condition], stated: Vec<Stated>, generation: i64, now: Wall)
                  reason,
                  mut message,
              }| {
-                let before = old.iter().find(|c| c.type_ == type_ && c.status == status.as_str());
+                // The default in the CRD carries no time that anything happened at.
+                let is_same = |c: &&Condition| {
+                    c.type_ == type_ && c.status == status.as_str() && c.last_transition_time.0 > Wall::UNIX_EPOCH
+                };
+                let before = old.iter().find(is_same);
                 truncate(&mut message, LONGEST);
                 Condition {
                     type_: type_.to_owned(),
@@ -112,6 +116,14 @@ mod tests {
         );
         let third = merge(&second, stated(ConditionStatus::True, "b"), 2, at(30));
         assert_eq!(third[0].last_transition_time, Time(at(30)));
+    }
+
+    #[test]
+    fn the_default_of_the_schema_is_no_transition() {
+        let at = |s| Wall::from_second(s).unwrap();
+        let default = merge(&[], stated(ConditionStatus::Unknown, "Pending"), 1, Wall::UNIX_EPOCH);
+        let written = merge(&default, stated(ConditionStatus::Unknown, "a"), 1, at(10));
+        assert_eq!(written[0].last_transition_time, Time(at(10)));
     }
 
     #[test]

@@ -125,7 +125,11 @@ impl<'w> Planner<'_, 'w> {
         clusters::note_ttls(&mut plan.memory, &published, insync, timings, now);
         let placeholder = |set: &RecordSet| is_placeholder(set);
         plan.memory.ever_live |= published.iter().any(|set| !placeholder(set));
-        view.refused = self.refused(&present);
+        view.refused = self.refused();
+        if view.refused.is_some() && present.claim.is_none() {
+            // What holds nothing here may still find a better zone.
+            view.zone = None;
+        }
         view.placeholder = published.iter().any(placeholder);
         view.max_ttl = plan.memory.ttls.pair(now.wall, timings.ttl_memory);
         view.last_change = self
@@ -135,6 +139,7 @@ impl<'w> Planner<'_, 'w> {
             .map(|(id, _)| id.clone())
             .or_else(|| self.hostname.status.last_change_id.clone());
         let found = self.look(&published, insync, book, plan, &mut view);
+        let unreadable = self.unreadable(&published, &mut view);
         let refused = view.refused.is_some();
         let shared = self.shared(&found, &present, &published, plan);
         let in_the_way = self.in_the_way(&present, &shared);
@@ -153,7 +158,8 @@ impl<'w> Planner<'_, 'w> {
         );
         view.refused = view.refused.take().or(in_the_way.clone());
         let frozen = refused && !self.hostname.deleting;
-        if !frozen && in_the_way.is_none() {
+        let held = self.hostname.deleting && self.input.hold.is_some();
+        if !frozen && !held && !unreadable && in_the_way.is_none() {
             self.shared_unit(&present, shared.as_ref(), &found, plan);
         }
         let names = self.cluster_names(&found, frozen || in_the_way.is_some(), plan);
@@ -161,8 +167,7 @@ impl<'w> Planner<'_, 'w> {
     }
 
     /// Why nothing new may be published.
-    fn refused(&self, present: &Present) -> Option<Problem> {
-        let _ = present;
+    fn refused(&self) -> Option<Problem> {
         accept::refused(self.input.config, self.input.world, self.hostname, self.placed).or_else(|| {
             accept::lost(
                 self.input.world,
@@ -188,9 +193,7 @@ impl<'w> Planner<'_, 'w> {
         if let Selection::Clusters(listed) = &self.placed.spec.selection {
             plan.depends.clusters.extend(listed.keys().cloned());
         }
-        selected
-            .clusters
-            .retain(|name| !self.input.ambiguous.contains_key(name));
+        self.unusable(&mut selected.clusters, view);
         let steps = self.steps(false);
         let mut all: BTreeSet<ClusterName> = steps.holding();
         all.extend(selected.clusters.iter().cloned());
@@ -222,6 +225,53 @@ impl<'w> Planner<'_, 'w> {
         found
     }
 
+    /// Takes clusters that cannot be used out of the selected ones, and tells why.
+    fn unusable(&self, selected: &mut BTreeSet<ClusterName>, view: &mut View) {
+        let world = self.input.world;
+        let listed = match &self.placed.spec.selection {
+            Selection::Clusters(listed) => listed.keys().cloned().collect(),
+            Selection::Selector(_) => BTreeSet::new(),
+        };
+        for name in listed.union(&selected.clone()) {
+            let problem = match world.members.get(name) {
+                None => Problem::new(
+                    Reason::ClusterNotFound,
+                    format!("there is no MemberCluster {name}; create it, or take it off clusters"),
+                ),
+                Some(member) if member.facts.deleting => continue,
+                Some(member) => match (self.input.ambiguous.get(name), member.spec()) {
+                    (None, Some(_)) => continue,
+                    (Some(problem), _) => problem.clone(),
+                    (None, None) => Problem::new(
+                        Reason::Invalid,
+                        format!("MemberCluster {name} cannot be used; see its conditions"),
+                    ),
+                },
+            };
+            selected.remove(name);
+            let cluster = ClusterView {
+                selected: true,
+                address_problem: Some(problem),
+                ..ClusterView::default()
+            };
+            view.clusters.insert(name.clone(), cluster);
+        }
+    }
+
+    /// Whether a cluster that the zone has belongs to a MemberCluster whose spec was never valid since the start: then
+    /// nobody can say what it shall be, and nothing of the shared name is changed.
+    fn unreadable(&self, published: &[RecordSet], view: &mut View) -> bool {
+        let published = clusters::published_clusters(published, &self.input.config.hub);
+        let members = &self.input.world.members;
+        let invalid = |name: &&ClusterName| members.get(*name).is_some_and(|member| member.spec().is_none());
+        let Some(name) = published.iter().find(invalid).filter(|_| !self.hostname.deleting) else {
+            return false;
+        };
+        let message = format!("MemberCluster {name} is invalid, so nothing is changed; see its conditions");
+        view.problems.push(Problem::new(Reason::Invalid, message));
+        true
+    }
+
     /// What the shared name shall be; `None` if the hostname is being deleted.
     fn shared(
         &self,
@@ -231,6 +281,8 @@ impl<'w> Planner<'_, 'w> {
         plan: &mut HostnamePlan,
     ) -> Option<SharedPlan> {
         if self.hostname.deleting {
+            let live = clusters::live_sets(published, &self.input.config.hub);
+            plan.withdrawal = (live.keys().cloned().collect(), live.values().sum());
             return None;
         }
         let mut inputs: BTreeMap<_, _> = found
@@ -310,7 +362,7 @@ impl<'w> Planner<'_, 'w> {
     fn in_the_way(&self, present: &Present, shared: &Option<SharedPlan>) -> Option<Problem> {
         let shared = shared.as_ref()?;
         let sets = diff::in_the_way(present, &self.placed.names.shared, &shared.sets);
-        let first = sets.first()?;
+        sets.first()?;
         let hash = diff::confirm_hash(sets.iter().copied());
         if self.hostname.confirm.as_deref() == Some(hash.as_str()) {
             return None;
@@ -325,8 +377,13 @@ impl<'w> Planner<'_, 'w> {
             key.namespace,
             truce_api::CONFIRM,
         );
-        let _ = first;
-        Some(Problem::new(Reason::RecordConflict, message))
+        Some(match &self.hostname.confirm {
+            None => Problem::new(Reason::RecordConflict, message),
+            Some(_) => Problem::new(
+                Reason::ConfirmStale,
+                format!("what the confirm annotation agreed to is not what is there now: {message}"),
+            ),
+        })
     }
 
     fn shared_unit(
@@ -453,6 +510,7 @@ impl<'w> Planner<'_, 'w> {
         }
         view.published = published;
         view.shared = Some(self.placed.names.shared.clone());
+        plan.read = true;
         view
     }
 

@@ -104,8 +104,8 @@ pub struct HostnamePlan {
     pub progress: BTreeMap<ClusterName, Progress>,
     /// Sets of the zone that are this hostname's, and those of them that are live.
     pub owned: (usize, usize),
-    /// A confirmation that was given but fits nothing.
-    pub stale_confirm: bool,
+    /// Whether the zone was read: only then is `progress` complete.
+    pub read: bool,
     /// For the next plan.
     pub memory: HostnameMemory,
 }

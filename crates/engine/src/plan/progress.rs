@@ -305,7 +305,13 @@ fn ready(member: &Member, findings: &MemberFindings, reachable: &Stated, sum: &S
             format!("being deleted; left: {}", left.join(", ")),
         );
     }
-    if let Some(problem) = findings.problems.first() {
+    let invalid = member
+        .facts
+        .spec
+        .as_ref()
+        .err()
+        .map(|problems| crate::plan::accept::first(problems));
+    if let Some(problem) = findings.problems.first().or(invalid.as_ref()) {
         return stated(ConditionStatus::False, problem.reason, problem.message.clone());
     }
     if reachable.status == ConditionStatus::True {

@@ -343,7 +343,7 @@ fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
     use truce_api::Adoption::{Adopted, Hub, NotPublishing, Offered};
     let type_ = Kind::ClusterHostnamesReady.as_str();
     let selected = || view.clusters.iter().filter(|(_, cluster)| cluster.selected);
-    if selected().all(|(_, cluster)| cluster.cluster_hostname.is_none()) {
+    if selected().all(|(_, cluster)| cluster.cluster_hostname.is_none() && cluster.name_problems.is_empty()) {
         return Some(stated_as(type_, ConditionStatus::True, Reason::NoClusterHostnames, ""));
     }
     let open = |cluster: &ClusterView| match cluster.adoption {
@@ -352,7 +352,10 @@ fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
         Some(Offered | NotPublishing) | None => true,
     };
     let waiting: Vec<(Reason, String)> = selected()
-        .filter(|(_, cluster)| cluster.cluster_hostname.is_some() && open(cluster))
+        .filter(|(_, cluster)| match cluster.cluster_hostname {
+            Some(_) => open(cluster),
+            None => !cluster.name_problems.is_empty(),
+        })
         .map(|(name, cluster)| match cluster.name_problems.first() {
             Some(problem) => (problem.reason, format!("{name}: {}", problem.message)),
             None => (Reason::AdoptionPending, format!("{name}: not yet with its writer")),

@@ -38,6 +38,8 @@ pub struct Guard {
 pub struct Stand {
     /// Live sets in the zone now.
     pub live: usize,
+    /// Whether this is the deletion of a GlobalHostname, which alone is never held.
+    pub deletion: bool,
     /// `guard.maxWithdrawPercent`.
     pub max_percent: u8,
     /// The window.
@@ -63,7 +65,8 @@ impl Guard {
         let lately: usize = self.past.iter().map(|(_, sets, _)| sets).sum();
         let sum = lately + self.accepted.values().map(|(sets, _)| sets).sum::<usize>() + sets;
         let live_then = self.past.first().map_or(stand.live, |(_, _, live)| *live);
-        let many = sum > ALWAYS && sum * 100 > live_then * usize::from(stand.max_percent);
+        let alone = stand.deletion && sum == sets;
+        let many = !alone && sum > ALWAYS && sum * 100 > live_then * usize::from(stand.max_percent);
         if many && self.granted.get(hostname) != Some(withdrawal) {
             self.since.get_or_insert(now);
             self.held.insert(hostname.clone(), withdrawal.clone());
@@ -150,6 +153,7 @@ mod tests {
     fn stand(live: usize) -> Stand {
         Stand {
             live,
+            deletion: false,
             max_percent: 50,
             window: Duration::from_secs(600),
         }

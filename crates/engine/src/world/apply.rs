@@ -56,7 +56,20 @@ fn applied(world: &mut World, dirty: &mut Dirty, index: &Index, object: HubObjec
             });
             dirty.all |= !same;
             dirty.members.insert(name.clone());
-            world.members.insert(name, Member { facts, seen });
+            let last_valid = facts
+                .spec
+                .as_ref()
+                .ok()
+                .cloned()
+                .or_else(|| world.members.get(&name)?.last_valid.clone());
+            world.members.insert(
+                name,
+                Member {
+                    facts,
+                    last_valid,
+                    seen,
+                },
+            );
         }
         HubObject::ClusterDrain(object) => {
             let name = object.metadata.name.clone().unwrap_or_default();

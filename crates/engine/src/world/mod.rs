@@ -12,6 +12,7 @@ pub mod seen;
 pub mod zones;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use members::MemberSpec;
 
@@ -22,6 +23,8 @@ use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 pub struct Member {
     /// The MemberCluster.
     pub facts: members::MemberFacts,
+    /// Its last spec that was valid: a mistake changes nothing of what is published.
+    pub last_valid: Option<Arc<MemberSpec>>,
     /// The cluster.
     pub seen: seen::Seen,
 }
@@ -33,9 +36,14 @@ impl AsRef<members::MemberFacts> for Member {
 }
 
 impl Member {
-    /// Its spec, if it is valid.
+    /// Its spec: as it is if it is valid, else as it was when it last was.
     pub fn spec(&self) -> Option<&MemberSpec> {
-        self.facts.spec.as_ref().ok().map(AsRef::as_ref)
+        self.facts
+            .spec
+            .as_ref()
+            .ok()
+            .or(self.last_valid.as_ref())
+            .map(AsRef::as_ref)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The whole engine against a small world: a hub, members with ExternalDNS, one hosted zone.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where its world breaks")]
+
 #[path = "../zone/fake.rs"]
 #[expect(dead_code, reason = "other tests use the rest of it")]
 mod fake;

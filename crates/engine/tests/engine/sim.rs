@@ -136,6 +136,28 @@ impl Sim {
         self.apply(kind, namespace, name, spec);
     }
 
+    /// Sets an annotation.
+    pub(crate) fn annotate(&mut self, kind: &str, namespace: &str, name: &str, annotation: &str, value: &str) {
+        let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+        self.objects.get_mut(&key).unwrap()["metadata"]["annotations"] = json!({annotation: value});
+        self.echo(&key);
+    }
+
+    /// The watches of a member that went down break.
+    pub(crate) fn fail_watches(&mut self, member: &str) {
+        let state = &self.members[member];
+        let Some(session) = state.session else { return };
+        for watch in state.watches.clone() {
+            let failure = unreachable(member);
+            let event = MemberEvent::WatchFailed { watch, failure };
+            self.tell(Event::Member {
+                cluster: ClusterName::parse(member).unwrap(),
+                session,
+                event,
+            });
+        }
+    }
+
     /// Deletes an object; it stays while it has finalizers.
     pub(crate) fn delete(&mut self, kind: &str, namespace: &str, name: &str) {
         let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
@@ -387,12 +409,7 @@ impl Sim {
         let name = cluster.as_str().to_owned();
         let member = self.members.get_mut(&name).unwrap();
         if !member.up {
-            let failure = Failure {
-                class: Class::Retry,
-                code: "MemberUnreachable".to_owned(),
-                message: format!("{name} does not answer"),
-                ambiguous: false,
-            };
+            let failure = unreachable(&name);
             return self.done(id, Err(failure));
         }
         match effect {
@@ -689,6 +706,15 @@ impl Member {
         };
         self.endpoints.insert(key, seen.clone());
         seen
+    }
+}
+
+fn unreachable(member: &str) -> Failure {
+    Failure {
+        class: Class::Retry,
+        code: "MemberUnreachable".to_owned(),
+        message: format!("{member} does not answer"),
+        ambiguous: false,
     }
 }
 

@@ -166,3 +166,199 @@ fn a_restart_at_rest_changes_nothing() {
     assert_eq!(sim.lines(), before);
     assert_eq!(sim.hub_batches, batches);
 }
+
+fn foreign(name: &str, value: &str) -> truce_engine::value::record::RecordSet {
+    use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing};
+    RecordSet {
+        name: truce_engine::value::dns_name::RecordName::listed(name),
+        record_type: RecordType::A,
+        routing: Routing::Simple,
+        data: RecordData::values(300, [value]),
+        health_check: None,
+    }
+}
+
+/// T08: a record that someone else made is in the way.
+#[test]
+fn a_foreign_record_is_replaced_only_if_exactly_it_was_confirmed() {
+    let mut sim = Sim::new();
+    sim.zone.put(foreign("app.example.com", "203.0.113.50"));
+    sim.zone_object();
+    sim.member("east", "us-east-1", None);
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.app(&["east"]);
+    sim.run(20);
+    assert_eq!(sim.lines(), ["app.example.com A 203.0.113.50 ttl 300"]);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Accepted"),
+        "False/RecordConflict"
+    );
+    let message = sim.status()["conditions"][0]["message"].as_str().unwrap().to_owned();
+    let hash = message.rsplit('=').next().unwrap().to_owned();
+    sim.annotate(
+        "GlobalHostname",
+        "shop",
+        "app",
+        "dns.truce.dev/confirm",
+        "0000000000000000",
+    );
+    sim.run(5);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Accepted"),
+        "False/ConfirmStale"
+    );
+    sim.annotate("GlobalHostname", "shop", "app", "dns.truce.dev/confirm", &hash);
+    sim.until("replaced", 30, |sim| {
+        sim.at("app.example.com") == ["app.example.com A [demo/east us-east-1] 203.0.113.10 ttl 5"]
+    });
+}
+
+/// T16: a load balancer's status is empty for a while.
+#[test]
+fn an_absent_address_is_withdrawn_after_the_grace_and_comes_back() {
+    let mut sim = live();
+    sim.gateway("east", &[]);
+    sim.run(70);
+    assert_eq!(sim.at("app.example.com").len(), 2, "an absence of 70 s changes nothing");
+    sim.until("withdrawn", 900, |sim| sim.at("app.example.com").len() == 1);
+    sim.gateway("west", &[]);
+    sim.run(900);
+    assert_eq!(sim.at("app.example.com").len(), 1, "the last one that serves stays");
+    assert!(
+        sim.at("app-west.example.com")[0].contains("198.51.100.20"),
+        "the cluster name keeps the last address"
+    );
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.until("back", 60, |sim| {
+        sim.at("app.example.com").iter().any(|l| l.contains("demo/east"))
+    });
+}
+
+/// T19: a member whose API is unreachable is drained by the hub alone.
+#[test]
+fn a_member_that_is_down_changes_nothing_and_can_be_drained() {
+    let mut sim = live();
+    sim.members.get_mut("west").unwrap().up = false;
+    sim.fail_watches("west");
+    let before = sim.lines();
+    sim.run(400);
+    assert_eq!(sim.lines(), before);
+    assert_eq!(
+        sim.condition("MemberCluster", "", "west", "Reachable"),
+        "False/MemberUnreachable"
+    );
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "MembersFresh"),
+        "Unknown/Unknown"
+    );
+    sim.restart();
+    sim.run(60);
+    assert_eq!(sim.lines(), before, "a restart while a member is down changes nothing");
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["weights"] = json!({"west": 0})
+    });
+    sim.until("drained", 60, |sim| sim.state("west") == "Drained");
+    assert_eq!(sim.at("app.example.com").len(), 1);
+}
+
+#[test]
+fn a_third_cluster_in_a_shared_region_nests_latency_over_weighted_in_one_batch() {
+    let mut sim = live();
+    sim.member("east2", "us-east-1", None);
+    sim.gateway("east2", &["203.0.113.30"]);
+    let batches = sim.hub_batches;
+    sim.app(&["east", "west", "east2"]);
+    sim.until("nested", 60, |sim| {
+        sim.status()["policy"] == "LatencyWeighted" && sim.state("east2") == "Live"
+    });
+    assert!(
+        sim.at("app.example.com").iter().all(|line| line.contains("[demo/@us-")),
+        "{:?}",
+        sim.lines()
+    );
+    assert_eq!(sim.at("_truce-us-east-1.app.example.com").len(), 2);
+    assert!(sim.hub_batches - batches <= 4);
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["routing"] = json!({"policy": "Weighted"})
+    });
+    sim.until("weighted", 30, |sim| sim.at("app.example.com").len() == 3);
+    sim.patch("GlobalHostname", "shop", "app", |spec| spec["routing"] = json!({}));
+    sim.until("nested again", 30, |sim| {
+        sim.at("_truce-us-west-2.app.example.com").len() == 1
+    });
+}
+
+#[test]
+fn a_deleted_member_cluster_is_released_and_goes() {
+    let mut sim = live();
+    sim.delete("MemberCluster", "", "west");
+    sim.until("gone", 120, |sim| !sim.exists("MemberCluster", "", "west"));
+    assert_eq!(sim.at("app.example.com").len(), 1);
+    assert_eq!(sim.at("app-west.example.com"), Vec::<String>::new());
+    assert!(sim.members["west"].endpoints.is_empty());
+}
+
+/// Law 5: a mistake in a MemberCluster withdraws nothing, not even after a restart.
+#[test]
+fn a_member_cluster_that_becomes_invalid_keeps_what_is_published() {
+    let mut sim = live();
+    let before = sim.at("app.example.com");
+    sim.patch("MemberCluster", "", "west", |spec| spec["region"] = json!("mars-1"));
+    sim.run(30);
+    assert_eq!(sim.at("app.example.com"), before);
+    sim.restart();
+    sim.run(60);
+    assert_eq!(sim.at("app.example.com"), before);
+}
+
+#[test]
+fn a_listed_cluster_without_a_member_cluster_is_told_and_the_others_serve() {
+    let mut sim = two();
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.app(&["east", "nowhere"]);
+    sim.run(20);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "ResolvedRefs"),
+        "False/ClusterNotFound"
+    );
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Ready"),
+        "True/ServingPartly"
+    );
+    assert_eq!(sim.status()["ready"], "1/2");
+}
+
+/// T10: the ownership TXT's label would be longer than 63.
+#[test]
+fn a_cluster_name_that_is_too_long_is_told_and_the_shared_name_serves() {
+    let mut sim = two();
+    sim.gateway("east", &["203.0.113.10"]);
+    let long = "x".repeat(57);
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["clusterHostname"] = json!(format!("{long}-{{name}}-{{cluster}}"))
+    });
+    sim.run(20);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "ClusterHostnamesReady"),
+        "False/LabelTooLong"
+    );
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Ready"),
+        "True/ServingPartly"
+    );
+}
+
+#[test]
+fn an_unknown_region_is_told_on_the_member_cluster_with_a_time() {
+    let mut sim = two();
+    sim.patch("MemberCluster", "", "west", |spec| spec["region"] = json!("mars-1"));
+    sim.member("moon", "mars-1", None);
+    sim.run(5);
+    assert_eq!(
+        sim.condition("MemberCluster", "", "moon", "Ready"),
+        "False/RegionUnknown"
+    );
+    let key = ("MemberCluster".to_owned(), String::new(), "moon".to_owned());
+    let text = sim.objects[&key]["status"]["conditions"].to_string();
+    assert!(!text.contains("1970"), "{text}");
+}
