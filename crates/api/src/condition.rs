@@ -158,6 +158,7 @@ words! {
         OwnerIDInUse: "The ownerID is used by another member, or is the hub id. Give each ExternalDNS its own --txt-owner-id.",
         ExternalDNSUnsupported: "The member's ExternalDNS has a version or flag that cannot be worked with; the message names it.",
         ExternalDNSMismatch: "The member's ExternalDNS runs with other flags than the MemberCluster says; the message names them.",
+        NamespaceMissing: "The member has no namespace of that name for DNSEndpoints. Create it, or correct externalDNS.namespace.",
         CRDMissing: "The member has no DNSEndpoint CRD. Install the one that ships with ExternalDNS.",
         SeveralReaders: "Two ExternalDNS instances of the member read the same DNSEndpoints. Tell them apart with --label-filter.",
 

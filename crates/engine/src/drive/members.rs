@@ -4,9 +4,10 @@
 //! whose identity changed is not trusted until a person confirms it (`ClusterReplaced`; DESIGN.md, section 6).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use crate::effect::{Access, Effect, EffectId, MemberEffect, Sink};
-use crate::event::{Failure, MemberKind, Outcome, Success, WatchKey};
+use crate::event::{Class, Failure, MemberKind, Outcome, Success, WatchKey};
 use crate::pace::backoff;
 use crate::pace::queue::InFlight;
 use crate::rule::identity;
@@ -14,6 +15,9 @@ use crate::time::{Mono, Now, Timings};
 use crate::value::ids::ClusterName;
 use crate::world::seen::Session;
 use crate::world::{Member, World};
+
+/// The longest time between two tries to open a session.
+const OPEN_AGAIN: Duration = Duration::from_secs(15);
 
 /// How many hostnames want each watch.
 #[derive(Debug, Clone, Default)]
@@ -202,7 +206,9 @@ pub fn settled(member: &mut Member, id: EffectId, effect: &MemberEffect, outcome
                 Session::Closed { failures, .. } | Session::Opening { failures, .. } => failures.saturating_add(1),
                 Session::Open { .. } => 1,
             };
-            let retry_at = now.mono + backoff::wait(failure.class, failures, &member.facts.name);
+            // Whatever the class: what is missing or wrong is mended elsewhere, and asking costs one small read.
+            let pause = backoff::wait(Class::Retry, failures, &member.facts.name).min(OPEN_AGAIN);
+            let retry_at = now.mono + pause;
             seen.session = Session::Closed {
                 retry_at,
                 failures,

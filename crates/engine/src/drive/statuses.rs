@@ -367,7 +367,10 @@ pub fn events(world: &World, status: &Status) -> Vec<Effect> {
             uid: uid.to_owned(),
             warning: condition.status == ConditionStatus::False.as_str() && !quiet,
             reason: condition.reason.clone(),
-            note: format!("{}={}: {}", condition.type_, condition.status, condition.message),
+            note: match condition.message.is_empty() {
+                true => format!("{} is {}", condition.type_, condition.status),
+                false => format!("{} is {}: {}", condition.type_, condition.status, condition.message),
+            },
         }))
     };
     new.iter().filter(told).map(event).collect()
