@@ -1,0 +1,128 @@
+//! What a plan found out, put together for the status, and whether a hostname that goes is gone.
+//!
+//! Invariant: the finalizer drops only once the zone and every member are proven clean.
+
+use std::collections::BTreeMap;
+
+use super::cluster_names::{self, Named};
+use super::clusters::{self, Found};
+use super::diff::Present;
+use super::hostname::Planner;
+use super::input::{HostnamePlan, PlanInput};
+use super::progress::Progress;
+use super::view::{ClusterView, Programmed, View};
+use crate::rule::shared::SharedPlan;
+use crate::value::ids::ClusterName;
+use crate::value::record::RecordSet;
+
+impl Planner<'_, '_> {
+    #[expect(clippy::too_many_arguments, reason = "the findings of every step come together here")]
+    pub(super) fn conclude(
+        &self,
+        mut view: View,
+        present: &Present,
+        published: Vec<RecordSet>,
+        found: BTreeMap<ClusterName, Found>,
+        shared: Option<SharedPlan>,
+        names: BTreeMap<ClusterName, Named>,
+        plan: &mut HostnamePlan,
+    ) -> View {
+        let live = clusters::live_sets(&published, &self.input.config.hub);
+        let owned =
+            published.len() + usize::from(present.claim.is_some()) + cluster_names::count(self.zone.records, &names);
+        plan.owned = (owned, live.values().sum());
+        for (name, found) in found {
+            let named = names.get(&name).cloned().unwrap_or_default();
+            let state = shared.as_ref().and_then(|shared| shared.clusters.get(&name));
+            let cluster = ClusterView {
+                cluster_hostname: named.name,
+                adoption: named.adoption,
+                place: state.map(|state| state.place.clone()),
+                place_problems: state.map(|state| state.problems.clone()).unwrap_or_default(),
+                name_problems: named.problems,
+                left: named.left,
+                ..found.view
+            };
+            let in_zone = live.contains_key(&name);
+            plan.progress
+                .insert(name.clone(), progress(&cluster, in_zone, named.holds));
+            if cluster.selected || named.holds || in_zone {
+                view.clusters.insert(name, cluster);
+            }
+        }
+        view.programmed = self.programmed(plan);
+        if self.hostname.deleting {
+            self.deletion(&mut view, present, plan);
+        }
+        view.published = published;
+        view.shared = Some(self.placed.names.shared.clone());
+        plan.read = true;
+        view
+    }
+
+    fn programmed(&self, plan: &HostnamePlan) -> Programmed {
+        let change = self.zone.change.as_ref();
+        Programmed {
+            pending: !plan.units.is_empty() || change.is_some_and(|(_, pending)| pending.is_some()),
+            since: change.and_then(|(_, pending)| *pending),
+            refused: self.zone.refusals.first().map(|(_, problem)| problem.clone()),
+            held: self.input.hold.clone().filter(|_| !plan.withdrawal.0.is_empty()),
+        }
+    }
+
+    /// A hostname that goes drops its finalizer once the zone and every member are proven clean of it.
+    fn deletion(&self, view: &mut View, present: &Present, plan: &mut HostnamePlan) {
+        let mut left: Vec<String> = view
+            .clusters
+            .iter()
+            .flat_map(|(name, cluster)| cluster.left.iter().map(move |left| format!("{name}: {left}")))
+            .collect();
+        let shared = present.owned.len() + usize::from(present.claim.is_some());
+        if shared > 0 {
+            left.push(format!("{shared} record sets of {}", self.placed.spec.hostname));
+        }
+        let holds = view.clusters.values().any(|cluster| !cluster.left.is_empty());
+        let open = plan.progress.values().any(|progress| !progress.left.is_empty());
+        let pending = self.zone.change.as_ref().is_some_and(|(_, pending)| pending.is_some());
+        if shared == 0 && !holds && !open && plan.units.is_empty() && plan.endpoints.is_empty() && !pending {
+            plan.finalizer = self.hostname.finalizer.then_some(false);
+        }
+        view.deleting = Some(left);
+    }
+}
+
+fn progress(cluster: &ClusterView, in_zone: bool, holds: bool) -> Progress {
+    let mut left = cluster.left.clone();
+    if in_zone {
+        left.push("a set of the shared name".to_owned());
+    }
+    if holds && left.is_empty() {
+        left.extend(
+            cluster
+                .cluster_hostname
+                .as_ref()
+                .map(ToString::to_string)
+                .or(Some("its cluster name".to_owned())),
+        );
+    }
+    let clock = cluster.drain.as_ref().map(|(_, clock)| clock);
+    Progress {
+        selected: cluster.selected,
+        drained: clock.is_some_and(|clock| clock.drained),
+        safe_at: clock.and_then(|clock| clock.safe_at),
+        last_serving: cluster.draining() && cluster.last_serving().is_some(),
+        left,
+    }
+}
+
+/// When the status changes by time alone: a change that is not INSYNC for too long, a member that is not fresh.
+pub(super) fn status_wake(view: &View, input: &PlanInput<'_>) -> Option<crate::time::Mono> {
+    let timings = &input.config.timings;
+    let late = view.programmed.since.map(|since| since + timings.insync_patience);
+    let stale = view
+        .clusters
+        .values()
+        .filter_map(|cluster| cluster.not_fresh.as_ref()?.since);
+    let stale = stale.map(|since| since + timings.member_fresh);
+    late.into_iter().chain(stale).filter(|at| *at > input.now.mono).min()
+}

@@ -1,0 +1,217 @@
+//! The shared name of one hostname: its plan, what holds it back, and the unit for the zone.
+//!
+//! Invariant: whoever leaves without having been asked to is named, so that the guard can hold it; whatever stands in
+//! the way without being confirmed stops the unit. Deliberately absent: the rules (`rule/shared.rs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use truce_api::Reason;
+
+use super::clusters::{self, Found};
+use super::diff::{self, Present};
+use super::hostname::Planner;
+use super::input::HostnamePlan;
+use super::view::View;
+use crate::reason::Problem;
+use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
+use crate::value::dns_name::RecordName;
+use crate::value::ids::ClusterName;
+use crate::value::owned::Owned;
+use crate::value::ownership::ClaimText;
+use crate::value::record::{RecordSet, RecordType};
+use crate::world::hostnames::Selection;
+use crate::world::zones::Records;
+use crate::zone::unit::{Part, Priority, Unit};
+
+impl Planner<'_, '_> {
+    /// Whether a cluster that the zone has belongs to a MemberCluster whose spec was never valid since the start: then
+    /// nobody can say what it shall be, and nothing of the shared name is changed.
+    pub(super) fn unreadable(&self, published: &[RecordSet], view: &mut View) -> bool {
+        let published = clusters::published_clusters(published, &self.input.config.hub);
+        let members = &self.input.world.members;
+        let invalid = |name: &&ClusterName| members.get(*name).is_some_and(|member| member.spec().is_none());
+        let Some(name) = published.iter().find(invalid).filter(|_| !self.hostname.deleting) else {
+            return false;
+        };
+        let message = format!("MemberCluster {name} is invalid, so nothing is changed; see its conditions");
+        view.problems.push(Problem::new(Reason::Invalid, message));
+        true
+    }
+
+    /// What the shared name shall be; `None` if the hostname is being deleted.
+    pub(super) fn shared(
+        &self,
+        found: &BTreeMap<ClusterName, Found>,
+        present: &Present,
+        published: &[RecordSet],
+        plan: &mut HostnamePlan,
+    ) -> Option<SharedPlan> {
+        if self.hostname.deleting {
+            let live = clusters::live_sets(published, &self.input.config.hub);
+            plan.withdrawal = (live.keys().cloned().collect(), live.values().sum());
+            return None;
+        }
+        let mut inputs: BTreeMap<_, _> = found
+            .iter()
+            .map(|(name, found)| (name.clone(), found.input.clone()))
+            .collect();
+        let make = |inputs: &BTreeMap<ClusterName, shared::ClusterInput>, in_force| {
+            shared::plan(&SharedInput {
+                hub: &self.input.config.hub,
+                shared: &self.placed.names.shared,
+                hosted_zone: &self.placed.zone_spec.hosted_zone,
+                apex: self.placed.spec.hostname == self.placed.zone_spec.domain,
+                spec: &self.placed.spec,
+                clusters: inputs,
+                published,
+                in_force,
+                ever_live: plan.memory.ever_live,
+                claimed: present.claim.is_some(),
+                wildcard_answers: wildcard_answers(self.zone.records, self.placed.names.shared.name()),
+            })
+        };
+        let mut made = make(&inputs, plan.memory.policy);
+        plan.withdrawal = self.withdrawal(found, &made, published);
+        if self.input.hold.is_some() || self.paused() {
+            // Whoever leaves without having been asked to stays as the zone has it.
+            for name in &plan.withdrawal.0 {
+                if let Some(input) = inputs.get_mut(name) {
+                    input.selected = true;
+                    input.address =
+                        clusters::in_zone(published, &self.placed.names.shared, &self.input.config.hub, name);
+                }
+            }
+            made = make(&inputs, plan.memory.policy);
+        }
+        plan.memory.policy = Some(made.policy);
+        Some(made)
+    }
+
+    /// The clusters that leave although no person asked for it: the address is gone, a selector or a deletion
+    /// deselects them.
+    fn withdrawal(
+        &self,
+        found: &BTreeMap<ClusterName, Found>,
+        made: &SharedPlan,
+        published: &[RecordSet],
+    ) -> (BTreeSet<ClusterName>, usize) {
+        let live = clusters::live_sets(published, &self.input.config.hub);
+        let by_list = matches!(self.placed.spec.selection, Selection::Clusters(_));
+        let leaves = |name: &&ClusterName| {
+            let stays = made.clusters.get(*name).map(|state| &state.place);
+            if matches!(stays, Some(Place::Live | Place::LastServing(_))) {
+                return false;
+            }
+            let asked = found.get(*name).is_some_and(|found| found.input.draining.is_some());
+            let member = self.input.world.members.get(*name);
+            let taken_off = by_list
+                && member.is_some_and(|member| !member.facts.deleting)
+                && found.get(*name).is_some_and(|found| !found.input.selected);
+            !asked && !taken_off
+        };
+        let clusters: BTreeSet<ClusterName> = live.keys().filter(leaves).cloned().collect();
+        let sets = clusters.iter().filter_map(|name| live.get(name)).sum();
+        (clusters, sets)
+    }
+
+    /// What stands in the way of the shared name, if it is not confirmed that it may be replaced.
+    pub(super) fn in_the_way(&self, present: &Present, shared: &Option<SharedPlan>) -> Option<Problem> {
+        let shared = shared.as_ref()?;
+        let sets = diff::in_the_way(present, &self.placed.names.shared, &shared.sets);
+        sets.first()?;
+        let hash = diff::confirm_hash(sets.iter().copied());
+        if self.hostname.confirm.as_deref() == Some(hash.as_str()) {
+            return None;
+        }
+        let all: Vec<_> = sets.iter().take(5).map(|set| diff::describe(set)).collect();
+        let key = &self.hostname.key;
+        let message = format!(
+            "someone else's record stands in the way: {}; delete it, or agree to replace exactly this: kubectl annotate \
+             ghn {} -n {} {}={hash}",
+            all.join("; "),
+            key.name,
+            key.namespace,
+            truce_api::CONFIRM,
+        );
+        Some(match &self.hostname.confirm {
+            None => Problem::new(Reason::RecordConflict, message),
+            Some(_) => Problem::new(
+                Reason::ConfirmStale,
+                format!("what the confirm annotation agreed to is not what is there now: {message}"),
+            ),
+        })
+    }
+
+    pub(super) fn shared_unit(
+        &self,
+        present: &Present,
+        shared: Option<&SharedPlan>,
+        found: &BTreeMap<ClusterName, Found>,
+        plan: &mut HostnamePlan,
+    ) {
+        let names = &self.placed.names.shared;
+        let text = ClaimText {
+            hub: self.input.config.hub.clone(),
+            hostname: self.hostname.key.clone(),
+        };
+        let claim = shared
+            .filter(|shared| shared.claim)
+            .map(|_| diff::claim_set(names, &text));
+        let wanted: &[RecordSet] = shared.map_or(&[], |shared| shared.sets.as_slice());
+        let confirmed = self.confirmed(present, wanted);
+        let changes = diff::changes(present, confirmed, claim, wanted, self.zone.records);
+        if changes.is_empty() {
+            return;
+        }
+        let drains = found.values().any(|found| found.input.draining.is_some());
+        let priority = match (shared, present.claim.is_some()) {
+            (Some(_), true) if drains => Priority::Drain,
+            (Some(_), true) => Priority::Address,
+            (Some(_), false) | (None, _) => Priority::Onboarding,
+        };
+        if self.paused() && priority != Priority::Drain {
+            return;
+        }
+        plan.urgent = priority == Priority::Drain;
+        plan.units.push(Unit {
+            hostname: self.hostname.key.clone(),
+            part: Part::Shared,
+            priority,
+            changes,
+        });
+    }
+
+    /// The foreign sets that a person agreed to replace.
+    fn confirmed(&self, present: &Present, wanted: &[RecordSet]) -> Vec<Owned<RecordSet>> {
+        let Some(confirm) = self.hostname.confirm.as_deref() else {
+            return Vec::new();
+        };
+        let sets = diff::in_the_way(present, &self.placed.names.shared, wanted);
+        let hash = diff::confirm_hash(sets.iter().copied());
+        sets.into_iter()
+            .filter_map(|set| Owned::confirmed(set, confirm, &hash))
+            .collect()
+    }
+}
+
+/// Whether a wildcard of the zone answers for a name today: the name and everything below it does not exist, and its
+/// closest encloser has a wildcard (RFC 4592, section 3.3).
+fn wildcard_answers(records: &Records, name: &RecordName) -> bool {
+    if records.below(name).next().is_some() {
+        return false;
+    }
+    let mut encloser = name.name().parent();
+    while let Some(parent) = encloser {
+        let at = RecordName::listed(parent.as_str());
+        let wildcard = at.child("*").ok().filter(|wildcard| wildcard != name);
+        let answers = |set: &RecordSet| matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname);
+        if wildcard.is_some_and(|wildcard| records.at(&wildcard).iter().any(answers)) {
+            return true;
+        }
+        if records.below(&at).next().is_some() {
+            return false;
+        }
+        encloser = parent.parent();
+    }
+    false
+}
