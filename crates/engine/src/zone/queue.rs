@@ -19,6 +19,8 @@ use crate::world::zones::Records;
 
 /// After how many batches that it was left out of a unit leads one.
 const PATIENCE: u32 = 16;
+/// After how many units that did not fit a batch counts as full.
+const MISFITS: u32 = 64;
 
 /// With whom a unit may ride.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,28 @@ pub struct Picked {
     pub stale: BTreeSet<RecordName>,
     /// When a refused unit may be tried again.
     pub wake: Option<Mono>,
+}
+
+impl Entry {
+    /// Whether the unit fits what is known and no limit is in its way; tells what is newly so.
+    fn can_go(&mut self, records: &Records, room: &Room, picked: &mut Picked) -> bool {
+        let stale = !records.fits(&self.unit.changes);
+        if stale && !self.stale {
+            picked.stale.extend(self.unit.names().into_iter().cloned());
+        }
+        self.stale = stale;
+        let blocked = room.refuses(&self.unit).map(|problem| Refusal {
+            problem,
+            class: Class::Permanent,
+            attempts: 1,
+            next_try: None,
+        });
+        if blocked.is_some() && self.blocked.is_none() {
+            picked.blocked.push(self.unit.key());
+        }
+        self.blocked = blocked;
+        !self.stale && self.blocked.is_none()
+    }
 }
 
 impl UnitQueue {
@@ -131,63 +155,41 @@ impl UnitQueue {
         }
     }
 
-    /// Fills the next batch.
+    /// Fills the next batch: led by the first that can go, then those in order that may ride with it and fit. Looks no
+    /// further after so many that did not fit, so that a long queue costs no more than a full batch.
     pub fn pick(&mut self, records: &Records, room: &Room, now: Mono) -> Picked {
         let mut picked = Picked::default();
-        self.check(records, room, &mut picked);
-        let order = self.order(now, &mut picked);
-        let Some(lead) = order.first().and_then(|key| self.entries.get(key)) else {
-            return picked;
-        };
-        let company = lead.standing.clone();
         let mut packing = Packing::new(room.clone());
-        for key in order {
+        let mut company: Option<Standing> = None;
+        let mut misfits = 0;
+        for key in self.order(now, &mut picked) {
             let Some(entry) = self.entries.get_mut(&key) else {
                 continue;
             };
             let rides = match (&company, &entry.standing) {
-                (Standing::Free, Standing::Free) => true,
-                (Standing::Lot(lot), Standing::Lot(own)) => lot == own,
-                // Only the lead itself, which comes first.
-                (Standing::Refused(_), _) => packing.is_empty(),
-                _ => false,
+                (None, _) | (Some(Standing::Free), Standing::Free) => true,
+                (Some(Standing::Lot(lot)), Standing::Lot(own)) => lot == own,
+                (Some(_), _) => false,
             };
-            if !(rides && packing.push(&entry.unit)) {
+            if !rides || misfits >= MISFITS {
                 entry.passed += 1;
+            } else if entry.can_go(records, room, &mut picked) {
+                if packing.push(&entry.unit) {
+                    company.get_or_insert_with(|| entry.standing.clone());
+                } else {
+                    entry.passed += 1;
+                    misfits += 1;
+                }
             }
         }
         picked.units = packing.units();
         picked
     }
 
-    /// Marks what cannot go at all.
-    fn check(&mut self, records: &Records, room: &Room, picked: &mut Picked) {
-        for (key, entry) in &mut self.entries {
-            let stale = !records.fits(&entry.unit.changes);
-            if stale && !entry.stale {
-                picked.stale.extend(entry.unit.names().into_iter().cloned());
-            }
-            entry.stale = stale;
-            let blocked = room.refuses(&entry.unit).map(|problem| Refusal {
-                problem,
-                class: Class::Permanent,
-                attempts: 1,
-                next_try: None,
-            });
-            if blocked.is_some() && entry.blocked.is_none() {
-                picked.blocked.push(key.clone());
-            }
-            entry.blocked = blocked;
-        }
-    }
-
-    /// Those that may go now, the next one first.
+    /// Those whose time has come, the next one first.
     fn order(&self, now: Mono, picked: &mut Picked) -> Vec<UnitKey> {
         let mut ranked = Vec::new();
         for (key, entry) in &self.entries {
-            if entry.stale || entry.blocked.is_some() {
-                continue;
-            }
             if let Standing::Refused(refusal) = &entry.standing
                 && let Some(next_try) = refusal.next_try
                 && next_try > now
@@ -195,7 +197,9 @@ impl UnitQueue {
                 picked.wake = Some(picked.wake.map_or(next_try, |wake| wake.min(next_try)));
                 continue;
             }
-            ranked.push((entry.unit.priority, entry.seq, entry.passed, key));
+            let kept_back = entry.stale || entry.blocked.is_some();
+            let passed = if kept_back { 0 } else { entry.passed };
+            ranked.push((entry.unit.priority, entry.seq, passed, key));
         }
         ranked.sort();
         let waited = ranked
