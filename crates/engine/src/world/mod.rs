@@ -8,6 +8,7 @@ pub mod dirty;
 pub mod drains;
 pub mod hostnames;
 pub mod members;
+pub mod records;
 pub mod seen;
 pub mod zones;
 

@@ -4,12 +4,11 @@
 //! created after it, since Route 53 looks at a batch change by change and refuses an alias whose target is not there
 //! (facts: route53.md 1.3). What belongs to no batch here: the fence, which goes before all of it (`fence.rs`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::effect::Change;
 use crate::value::dns_name::DnsName;
 use crate::value::record::{RecordData, RecordSet, RecordType};
-use crate::world::zones::Records;
 
 /// Levels of references that are followed: Route 53 documents three levels of aliases, a CNAME may stand in front.
 const LEVELS: usize = 8;
@@ -26,41 +25,6 @@ pub fn arrange(changes: &[Change]) -> Vec<Change> {
         sorted.into_iter().map(|(_, change)| change)
     };
     by_depth(&deletes).rev().chain(by_depth(&creates)).collect()
-}
-
-/// The aliases that stand in the zone, are not deleted by `changes`, and whose target group (name and type) loses all
-/// the sets that it has now: while the batch is applied they would point at nothing. A unit deletes them first and
-/// creates them again last. Includes aliases to those aliases.
-pub fn referrers(records: &Records, changes: &[Change]) -> Vec<RecordSet> {
-    let mut deleted: BTreeSet<RecordSet> = changes.iter().filter_map(deleted_set).cloned().collect();
-    let mut found = Vec::new();
-    let mut frontier: Vec<RecordSet> = deleted.iter().cloned().collect();
-    while let Some(set) = frontier.pop() {
-        let mut group = records
-            .at(&set.name)
-            .iter()
-            .filter(|s| s.record_type == set.record_type);
-        if !group.all(|s| deleted.contains(s)) {
-            continue;
-        }
-        let aliases = records.aliases_to(set.name.name()).flat_map(|name| records.at(name));
-        let pointing = aliases.filter(|a| a.record_type == set.record_type && target(a) == Some(set.name.as_str()));
-        for alias in pointing.cloned().collect::<Vec<_>>() {
-            if alias != set && deleted.insert(alias.clone()) {
-                found.push(alias.clone());
-                frontier.push(alias);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn deleted_set(change: &Change) -> Option<&RecordSet> {
-    match change {
-        Change::Delete(owned) => Some(owned.get()),
-        Change::Create(_) => None,
-    }
 }
 
 /// How many references lie between a set and the last that it leads to, inside one batch.
@@ -199,37 +163,5 @@ mod tests {
             cname("y.example.com", "x.example.com"),
         );
         assert_eq!(arrange(&[Change::Create(x), Change::Create(y)]).len(), 2);
-    }
-
-    #[test]
-    fn an_alias_to_a_group_that_is_deleted_whole_is_a_referrer_through_all_levels() {
-        let root = alias("app.example.com", "_truce-primary.app.example.com");
-        let middle = alias("_truce-primary.app.example.com", "_truce-primary-x.app.example.com");
-        let leaf = a("_truce-primary-x.app.example.com");
-        let other = a("_truce-primary-y.app.example.com");
-        let mut records = Records::default();
-        for set in [&root, &middle, &leaf, &other] {
-            records.set(&set.name, vec![set.clone()]);
-        }
-        let changes = [delete(&leaf), Change::Create(leaf.clone())];
-        let mut both = vec![middle.clone(), root.clone()];
-        both.sort();
-        assert_eq!(referrers(&records, &changes), both);
-        assert_eq!(referrers(&records, &[delete(&other)]), []);
-        assert_eq!(
-            referrers(&records, &[delete(&leaf), delete(&middle), delete(&root)]),
-            []
-        );
-        let twin = set(
-            leaf.name.as_str(),
-            RecordType::Aaaa,
-            RecordData::values(60, ["2001:db8::1"]),
-        );
-        records.set(&leaf.name, vec![leaf.clone(), twin]);
-        assert_eq!(
-            referrers(&records, &changes).len(),
-            2,
-            "AAAA does not hold an alias of type A"
-        );
     }
 }
