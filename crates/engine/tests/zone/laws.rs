@@ -353,6 +353,10 @@ proptest! {
         }
         run.fault = None;
         run.until(run.world.now + Duration::from_secs(30));
+        // A request does not stay on its way for ever.
+        while !run.late.is_empty() {
+            run.arrive();
+        }
         run.fake.protected.clear();
         run.until(run.world.now + CALM);
         run.converged();
