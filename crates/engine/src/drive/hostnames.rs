@@ -22,7 +22,7 @@ use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use crate::value::ownership::ClaimText;
 use crate::world::World;
 use crate::world::dirty::{Dirty, Index};
-use crate::world::hostnames::Hostname;
+use crate::world::hostnames::{Hostname, Selection};
 
 /// The plans of all hostnames, with what they need between them.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +34,8 @@ pub struct Plans {
     ambiguous: BTreeMap<ClusterName, Problem>,
     /// MemberClusters whose ExternalDNS cannot be worked with.
     external_dns: BTreeMap<ClusterName, Vec<Problem>>,
+    /// Hostnames whose zone was not read yet.
+    waiting: BTreeSet<HostnameKey>,
     /// Sets that are Truce's, and live ones, by zone.
     owned: BTreeMap<ZoneRef, (usize, usize)>,
 }
@@ -69,6 +71,26 @@ impl Plans {
     /// Why a MemberCluster's ExternalDNS cannot be worked with.
     pub fn external_dns(&self, cluster: &ClusterName) -> &[Problem] {
         self.external_dns.get(cluster).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a hostname that may have something of a cluster waits for its zone to be read: then nobody can say how
+    /// far the cluster is out of the answers.
+    pub fn unread(&self, world: &World, cluster: &ClusterName) -> bool {
+        let touches = |hostname: &Hostname| {
+            let told = hostname
+                .status
+                .clusters
+                .iter()
+                .any(|status| status.name == cluster.as_str());
+            told || hostname.spec.as_ref().is_ok_and(|spec| match &spec.selection {
+                Selection::Clusters(listed) => listed.contains_key(cluster),
+                Selection::Selector(_) => true,
+            })
+        };
+        self.waiting
+            .iter()
+            .filter_map(|key| world.hostnames.get(key))
+            .any(touches)
     }
 
     /// Sets of a zone that are Truce's, and live ones.
@@ -316,6 +338,13 @@ impl Plans {
         self.wakes.remove(&(before.wake.unwrap_or_default(), key.clone()));
         self.wakes.extend(plan.wake.map(|at| (at, key.clone())));
         self.count(before, plan);
+        match plan.waits_for_zone {
+            true => self.waiting.insert(key.clone()),
+            false => self.waiting.remove(key),
+        };
+        if before.waits_for_zone != plan.waits_for_zone {
+            dirty.members.extend(plan.depends.clusters.iter().cloned());
+        }
         sinks.index.update(key, plan.depends.clone());
         sinks.wanted.change(&before.watches, &plan.watches);
         for (cluster, watch) in &plan.relists {
@@ -386,6 +415,7 @@ impl Plans {
         let Some(before) = self.by_key.remove(key) else { return };
         self.wakes.remove(&(before.wake.unwrap_or_default(), key.clone()));
         self.count(&before, &HostnamePlan::default());
+        self.waiting.remove(key);
         sinks.index.update(key, Default::default());
         sinks.wanted.change(&before.watches, &BTreeSet::new());
         self.objects(key, &before, &HostnamePlan::default(), sinks.queue);

@@ -111,6 +111,7 @@ impl Tell<'_> {
             return;
         };
         let sum = self.sum(cluster);
+        let unread = self.plans.unread(self.world, cluster);
         let weight_zero = member.spec().is_some_and(|spec| spec.weight == 0);
         let live = |drain: &&crate::world::drains::Drain| {
             drain.cluster.as_ref() == Some(cluster) && weight::is_live(drain, self.now.wall)
@@ -120,19 +121,14 @@ impl Tell<'_> {
             problems: self.plans.ambiguous(cluster).cloned().into_iter().collect(),
             draining: weight_zero || self.world.drains.values().find(live).is_some(),
         };
-        let status = progress::member_cluster(cluster, member, &findings, &sum, self.now);
+        let known_sum = Some(&sum).filter(|_| !unread);
+        let status = progress::member_cluster(cluster, member, &findings, known_sum, self.now);
         let name = cluster.to_string();
         let known = Status::MemberCluster {
             name: name.clone(),
             status: member.facts.status.clone(),
         };
         offer(queue, Status::MemberCluster { name, status }, known, findings.draining);
-        // Before every hostname was planned on a zone that was read, nobody can say that nothing is left.
-        let unread = self
-            .index
-            .of_cluster(cluster)
-            .any(|key| self.plans.get(key).is_none_or(|plan| !plan.read))
-            || self.world.hostnames.keys().any(|key| self.plans.get(key).is_none());
         let in_use = unread || sum.hostnames > 0 || !sum.left.is_empty();
         let finalizer = finalizer(member.facts.deleting, member.facts.finalizer, in_use);
         want_finalizer(queue, object, finalizer);
@@ -178,20 +174,18 @@ impl Tell<'_> {
         };
         let living: Vec<&HostnameKey> = self.index.of_zone(name).collect();
         let zone = zones.get_mut(name);
-        let status = zone_status(facts, zone.as_deref(), &living, self.plans.owned(name).0, self.now);
-        let known = Status::DnsZone {
-            name: name.to_string(),
-            status: facts.status.clone(),
-        };
-        offer(
-            queue,
-            Status::DnsZone {
+        // While the zone is being read for the first time, what was told before stands.
+        let first_read = zone
+            .as_ref()
+            .is_some_and(|zone| !zone.runtime.ready() && zone.runtime.problem().is_none());
+        if !first_read || facts.deleting {
+            let status = zone_status(facts, zone.as_deref(), &living, self.plans.owned(name).0, self.now);
+            let of = |status| Status::DnsZone {
                 name: name.to_string(),
                 status,
-            },
-            known,
-            false,
-        );
+            };
+            offer(queue, of(status), of(facts.status.clone()), false);
+        }
         let mut in_use = !living.is_empty();
         if let Some(zone) = zone {
             if facts.deleting && living.is_empty() {
@@ -323,6 +317,16 @@ fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKe
     vec![accessible, budget, ready]
 }
 
+/// Reasons of False conditions that are no cause for a warning: somebody asked for it, or it passes by itself.
+const ON_ITS_WAY: [Reason; 6] = [
+    Reason::NotDraining,
+    Reason::Draining,
+    Reason::AdoptionPending,
+    Reason::PlaceholderOnly,
+    Reason::Releasing,
+    Reason::Deleting,
+];
+
 /// The events that go out with a status write: one for each condition that tells something else than the API server
 /// has.
 pub fn events(world: &World, status: &Status) -> Vec<Effect> {
@@ -355,17 +359,20 @@ pub fn events(world: &World, status: &Status) -> Vec<Effect> {
             (&object.status.conditions, &status.conditions, &object.uid)
         }
     };
+    let is =
+        |condition: &Condition, reasons: &[Reason]| reasons.iter().any(|reason| condition.reason == reason.as_str());
     let told = |condition: &&Condition| {
         let same = |old: &&Condition| old.type_ == condition.type_;
         let before = known.iter().find(same).map(|old| (&old.status, &old.reason));
-        before != Some((&condition.status, &condition.reason)) && condition.status != ConditionStatus::Unknown.as_str()
+        let passing = is(condition, &[Reason::Pending, Reason::AddressSettling]);
+        let unknown = condition.status == ConditionStatus::Unknown.as_str();
+        before != Some((&condition.status, &condition.reason)) && !unknown && !passing
     };
     let event = |condition: &Condition| {
-        let quiet = condition.reason == Reason::NotDraining.as_str();
         Effect::Hub(HubEffect::EmitEvent(UserEvent {
             object: status.object(),
             uid: uid.to_owned(),
-            warning: condition.status == ConditionStatus::False.as_str() && !quiet,
+            warning: condition.status == ConditionStatus::False.as_str() && !is(condition, &ON_ITS_WAY),
             reason: condition.reason.clone(),
             note: match condition.message.is_empty() {
                 true => format!("{} is {}", condition.type_, condition.status),

@@ -43,6 +43,8 @@ pub struct Zone {
 pub struct Zones {
     by_name: BTreeMap<ZoneRef, Zone>,
     budgets: BTreeMap<String, Budget>,
+    /// The zone that was asked last: the next one goes first, so that none starves when a budget is short.
+    last: Option<ZoneRef>,
 }
 
 impl Zones {
@@ -68,7 +70,10 @@ impl Zones {
         for (name, facts) in &world.zones {
             let Ok(spec) = &facts.spec else { continue };
             match self.by_name.get_mut(name) {
-                Some(zone) => zone.runtime.update_spec(spec.as_ref().clone(), &config.timings),
+                Some(zone) => {
+                    zone.account = spec.account.clone();
+                    zone.runtime.update_spec(spec.as_ref().clone(), &config.timings);
+                }
                 None => {
                     let (hub, spec) = (config.hub.clone(), spec.as_ref().clone());
                     let account = spec.account.clone();
@@ -126,7 +131,14 @@ impl Zones {
     /// What every zone does next. Returns when to look again.
     pub fn next(&mut self, in_flight: &mut InFlight, now: Now, out: &mut Vec<(EffectId, Effect)>) -> Option<Mono> {
         let mut wake: Option<Mono> = None;
-        for (name, zone) in &mut self.by_name {
+        let after = |name: &ZoneRef| self.last.as_ref().is_some_and(|last| name > last);
+        let (mut order, first): (Vec<ZoneRef>, Vec<ZoneRef>) =
+            self.by_name.keys().cloned().partition(|name| !after(name));
+        order.splice(0..0, first);
+        for name in &order {
+            let Some(zone) = self.by_name.get_mut(name) else {
+                continue;
+            };
             let Some(budget) = self.budgets.get_mut(&zone.account) else {
                 continue;
             };
@@ -136,6 +148,7 @@ impl Zones {
                     if let ZoneEffect::ReadName { name, .. } = &effect {
                         zone.reading = Some((name.clone(), now.mono));
                     }
+                    self.last = Some(name.clone());
                     let effect = Effect::Zone(name.clone(), effect);
                     out.push((in_flight.start(&effect), effect));
                 }

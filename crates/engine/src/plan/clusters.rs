@@ -134,7 +134,11 @@ impl Look<'_> {
         plan: &mut HostnamePlan,
     ) -> (Used, ClusterView) {
         let mut view = ClusterView {
-            not_fresh: not_fresh(name, member),
+            starting: selected
+                && !member.seen.fresh()
+                && member.seen.failure().is_none()
+                && member.seen.stale_since().is_none(),
+            not_fresh: not_fresh(member),
             ..ClusterView::default()
         };
         let Some(source) = self.spec.source_of(name).filter(|_| selected) else {
@@ -232,17 +236,20 @@ fn later(wall: Wall, by: Duration) -> Wall {
     wall.checked_add(by).unwrap_or(Wall::MAX)
 }
 
-/// Why what is known of a member is not fresh, if it is not.
-fn not_fresh(name: &ClusterName, member: &Member) -> Option<NotFresh> {
+/// Why what is known of a member is not fresh, if it is not: it failed, or what was seen is stale. A member that is being
+/// read for the first time is neither.
+fn not_fresh(member: &Member) -> Option<NotFresh> {
     if member.seen.fresh() {
         return None;
     }
-    let problem = match member.seen.failure() {
-        Some(failure) => failure_problem(failure),
-        None => Problem::new(Reason::Unknown, format!("MemberCluster {name} has not been read yet")),
+    let (failure, since) = (member.seen.failure(), member.seen.stale_since());
+    let problem = match (failure, since) {
+        (Some(failure), _) => failure_problem(failure),
+        (None, Some(_)) => Problem::new(Reason::Unknown, "it is being read again after an interruption"),
+        (None, None) => return None,
     };
     Some(NotFresh {
-        since: member.seen.stale_since(),
+        since,
         last_seen: member.seen.last_seen,
         problem,
     })

@@ -101,8 +101,25 @@ pub fn changes(
     }
     changes.extend(confirmed.into_iter().map(Change::Delete));
     changes.extend(want.into_values().cloned().map(Change::Create));
+    referrers(found, records, &mut changes);
     claim_change(found, claim, records, &mut changes);
     changes
+}
+
+/// Aliases of ours whose whole target group is replaced are replaced too: Route 53 may refuse to delete a set that an
+/// alias still points to, even if the batch creates it again (facts on Route 53, section 2: not settled).
+fn referrers(found: &Present, records: &Records, changes: &mut Vec<Change>) {
+    let mut more = Vec::new();
+    for set in records.referrers(changes) {
+        let owned = found.owned.iter().find(|owned| *owned.get() == set);
+        let deleted = changes
+            .iter()
+            .any(|change| matches!(change, Change::Delete(other) if *other.get() == set));
+        if let (Some(owned), false) = (owned, deleted) {
+            more.extend([Change::Delete(owned.clone()), Change::Create(set.clone())]);
+        }
+    }
+    changes.extend(more);
 }
 
 /// Groups whose policy or TTL changes: Route 53 takes such a change only if every set of the group is deleted and

@@ -82,6 +82,7 @@ fn in_zone(
             let message = format!("DNSZone {}: {}", placed.zone, problem.message);
             Problem::new(Reason::ZoneNotReady, message)
         });
+        plan.waits_for_zone = true;
         return view;
     };
     view.zone_read = true;

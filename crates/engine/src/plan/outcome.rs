@@ -56,7 +56,6 @@ impl Planner<'_, '_> {
         }
         view.published = published;
         view.shared = Some(self.placed.names.shared.clone());
-        plan.read = true;
         view
     }
 

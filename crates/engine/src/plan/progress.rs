@@ -2,7 +2,7 @@
 //!
 //! Invariant: counted from what the hostnames' plans found out (`Progress`), never from the zone directly.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use truce_api::{
     ClusterDrainCondition, ClusterDrainStatus, MemberClusterCondition as Kind, MemberClusterStatus, Reason,
 };
@@ -83,6 +83,13 @@ fn count(number: usize) -> Option<i32> {
     Some(i32::try_from(number).unwrap_or(i32::MAX))
 }
 
+fn counted(hostnames: usize) -> String {
+    match hostnames {
+        1 => "1 hostname".to_owned(),
+        _ => format!("{hostnames} hostnames"),
+    }
+}
+
 /// The condition Drained of a cluster that somebody drains.
 fn drained(type_: &'static str, sum: &Sum) -> Stated {
     let stated = |status, reason, message: String| Stated {
@@ -110,11 +117,11 @@ fn drained(type_: &'static str, sum: &Sum) -> Stated {
         return stated(
             ConditionStatus::True,
             Reason::Drained,
-            format!("out of the answers of {hostnames} hostnames"),
+            format!("out of the answers of {}", counted(*hostnames)),
         );
     }
     let when = safe_at.map(|at| format!("; safe at {at}")).unwrap_or_default();
-    let message = format!("drained from {drained} of {hostnames} hostnames{when}");
+    let message = format!("drained from {drained} of {}{when}", counted(*hostnames));
     stated(ConditionStatus::False, Reason::Draining, message)
 }
 
@@ -159,35 +166,45 @@ pub struct MemberFindings {
     pub draining: bool,
 }
 
-/// The status of a MemberCluster.
+/// The status of a MemberCluster. `sum` is absent while hostnames of it wait for their zone to be read, and `Reachable`
+/// is told only once the member answered or failed since the start: until then what was told before stands.
 pub fn member_cluster(
     name: &ClusterName,
     member: &Member,
     findings: &MemberFindings,
-    sum: &Sum,
+    sum: Option<&Sum>,
     now: Now,
 ) -> MemberClusterStatus {
     let facts = &member.facts;
+    let old = &facts.status;
     let reachable = reachable(name, member);
     let is_reachable = reachable.status == ConditionStatus::True;
-    let ready = ready(member, findings, &reachable, sum);
-    let drained = match findings.draining {
-        true => drained(Kind::Drained.as_str(), sum),
-        false => Stated {
+    let first_read = reachable.reason == Reason::Pending;
+    let ready = ready(member, findings, &reachable, sum.unwrap_or(&Sum::default()));
+    let drained = match (findings.draining, sum) {
+        (true, Some(sum)) => Some(drained(Kind::Drained.as_str(), sum)),
+        (true, None) => None,
+        (false, _) => Some(Stated {
             type_: Kind::Drained.as_str(),
             status: ConditionStatus::False,
             reason: Reason::NotDraining,
             message: String::new(),
-        },
+        }),
     };
-    let stated = vec![reachable, external_dns(member, findings), drained, ready];
+    let keep_ready = first_read && ready.reason == Reason::Pending;
+    let stated = [
+        (Kind::Reachable, Some(reachable).filter(|_| !first_read)),
+        (Kind::ExternalDNSReady, Some(external_dns(member, findings))),
+        (Kind::Drained, drained),
+        (Kind::Ready, Some(ready).filter(|_| !keep_ready)),
+    ];
     let (uid, version) = match &member.seen.session {
         Session::Open {
             cluster_uid,
             server_version,
             ..
         } if member.seen.trusted => (Some(cluster_uid.clone()), Some(server_version.clone())),
-        _ => (facts.status.cluster_uid.clone(), facts.status.server_version.clone()),
+        _ => (old.cluster_uid.clone(), old.server_version.clone()),
     };
     let spec = facts.spec.as_ref().ok();
     MemberClusterStatus {
@@ -197,12 +214,38 @@ pub fn member_cluster(
         latency_region: spec
             .filter(|s| s.region_mapped_from.is_some())
             .map(|s| s.region.to_string()),
-        last_seen: member.seen.last_seen.filter(|_| !is_reachable).map(Time),
-        hostnames: count(sum.hostnames),
-        drained: count(sum.drained),
-        safe_at: sum.safe_at.filter(|_| findings.draining).map(Time),
-        conditions: merge(&facts.status.conditions, stated, facts.generation, now.wall),
+        last_seen: match first_read {
+            true => old.last_seen.clone(),
+            false => member.seen.last_seen.filter(|_| !is_reachable).map(Time),
+        },
+        hostnames: sum.map_or(old.hostnames, |sum| count(sum.hostnames)),
+        drained: sum.map_or(old.drained, |sum| count(sum.drained)),
+        safe_at: match sum {
+            Some(sum) => sum.safe_at.filter(|_| findings.draining).map(Time),
+            None => old.safe_at.clone(),
+        },
+        conditions: keep_or_merge(&old.conditions, stated, facts.generation, now.wall),
     }
+}
+
+/// The conditions in their order: stated anew, or as they were, or unknown if they never were.
+fn keep_or_merge(old: &[Condition], stated: [(Kind, Option<Stated>); 4], generation: i64, now: Wall) -> Vec<Condition> {
+    let one = |(kind, stated): (Kind, Option<Stated>)| {
+        let kept = old.iter().find(|condition| condition.type_ == kind.as_str()).cloned();
+        match (stated, kept) {
+            (None, Some(kept)) => kept,
+            (stated, _) => {
+                let unknown = || Stated {
+                    type_: kind.as_str(),
+                    status: ConditionStatus::Unknown,
+                    reason: Reason::Pending,
+                    message: "being read for the first time".to_owned(),
+                };
+                merge(old, vec![stated.unwrap_or_else(unknown)], generation, now).remove(0)
+            }
+        }
+    };
+    stated.into_iter().map(one).collect()
 }
 
 /// The reason of a failure to reach a member: its code if that is one of ours, else by what kind it is.

@@ -19,11 +19,14 @@ use crate::world::hostnames::{Hostname, Policy};
 
 /// The status that a plan tells.
 pub fn status(hostname: &Hostname, view: &View, hub: &HubId, timings: &Timings, now: Now) -> GlobalHostnameStatus {
+    if !view.zone_read {
+        return unread(hostname, view, now);
+    }
     let selected = view.clusters.values().filter(|cluster| cluster.selected).count();
     let live = view
         .clusters
         .values()
-        .filter(|cluster| cluster.selected && serves(cluster, view))
+        .filter(|cluster| cluster.selected && serves(cluster))
         .count();
     let clusters = view
         .clusters
@@ -49,6 +52,22 @@ pub fn status(hostname: &Hostname, view: &View, hub: &HubId, timings: &Timings, 
     }
 }
 
+/// The status while the zone is not known: what was told before stands, for drains rest on it after a restart. Only what
+/// is wrong is told.
+fn unread(hostname: &Hostname, view: &View, now: Now) -> GlobalHostnameStatus {
+    let mut status = hostname.status.clone();
+    let Some(problem) = &view.refused else { return status };
+    status.observed_generation = Some(hostname.generation);
+    let stated = [Kind::Accepted, Kind::Ready]
+        .map(|kind| stated_as(kind.as_str(), ConditionStatus::False, problem.reason, &problem.message));
+    let told = merge(&status.conditions, stated.into(), hostname.generation, now.wall);
+    status
+        .conditions
+        .retain(|old| told.iter().all(|new| new.type_ != old.type_));
+    status.conditions.extend(told);
+    status
+}
+
 /// A policy as the API has it.
 fn shown(policy: Policy) -> truce_api::Policy {
     match policy {
@@ -61,8 +80,8 @@ fn shown(policy: Policy) -> truce_api::Policy {
 }
 
 /// Whether a cluster is in the answers now: its set is in the zone.
-fn serves(cluster: &ClusterView, view: &View) -> bool {
-    view.zone_read && matches!(cluster.place, Some(Place::Live | Place::LastServing(_)))
+fn serves(cluster: &ClusterView) -> bool {
+    matches!(cluster.place, Some(Place::Live | Place::LastServing(_)))
 }
 
 fn cluster_status(name: &ClusterName, cluster: &ClusterView, view: &View, hub: &HubId) -> ClusterStatus {
@@ -202,7 +221,6 @@ fn accepted(view: &View) -> Option<Stated> {
             problem.reason,
             &problem.message,
         )),
-        None if !view.zone_read => None,
         None => Some(stated_as(
             type_,
             ConditionStatus::True,
@@ -212,12 +230,13 @@ fn accepted(view: &View) -> Option<Stated> {
     }
 }
 
+/// `None`: a member is being read for the first time since the start, so what was said before stands.
 fn resolved_refs(view: &View) -> Option<Stated> {
-    if !view.zone_read {
-        return None;
-    }
     let type_ = Kind::ResolvedRefs.as_str();
     let selected = || view.clusters.iter().filter(|(_, cluster)| cluster.selected);
+    if view.clusters.values().any(|cluster| cluster.starting) {
+        return None;
+    }
     let missing = selected().filter(|(_, cluster)| cluster.address.is_none() || cluster.address_problem.is_some());
     let says: Vec<(Reason, String)> = missing
         .map(|(name, cluster)| match (&cluster.address_problem, &cluster.not_fresh) {
@@ -260,9 +279,6 @@ fn programmed(view: &View, timings: &Timings, now: Now) -> Option<Stated> {
             &problem.message,
         ));
     }
-    if !view.zone_read {
-        return None;
-    }
     if !view.programmed.pending {
         return Some(stated_as(type_, ConditionStatus::True, Reason::Programmed, ""));
     }
@@ -291,9 +307,6 @@ fn ready(view: &View, hub: &HubId, timings: &Timings, now: Now) -> Option<Stated
             problem.reason,
             &problem.message,
         ));
-    }
-    if !view.zone_read {
-        return None;
     }
     let answers = view
         .clusters
@@ -325,7 +338,7 @@ fn ready(view: &View, hub: &HubId, timings: &Timings, now: Now) -> Option<Stated
     let missing: Vec<String> = view
         .clusters
         .iter()
-        .filter(|(_, cluster)| cluster.selected && !serves(cluster, view))
+        .filter(|(_, cluster)| cluster.selected && !serves(cluster))
         .map(|(name, cluster)| format!("{name} is {:?}", state(cluster, view, false)))
         .collect();
     let reason = if missing.is_empty() {
@@ -337,9 +350,6 @@ fn ready(view: &View, hub: &HubId, timings: &Timings, now: Now) -> Option<Stated
 }
 
 fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
-    if !view.zone_read {
-        return None;
-    }
     use truce_api::Adoption::{Adopted, Hub, NotPublishing, Offered};
     let type_ = Kind::ClusterHostnamesReady.as_str();
     let selected = || view.clusters.iter().filter(|(_, cluster)| cluster.selected);
@@ -372,9 +382,6 @@ fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
 }
 
 fn members_fresh(view: &View, timings: &Timings, now: Now) -> Option<Stated> {
-    if !view.zone_read {
-        return None;
-    }
     let type_ = Kind::MembersFresh.as_str();
     let late = |since: Option<crate::time::Mono>| since.is_none_or(|since| now.mono - since >= timings.member_fresh);
     let stale: Vec<_> = view

@@ -71,6 +71,8 @@ pub struct ClusterView {
     pub drained_by: Vec<String>,
     /// The clock of its drain.
     pub drain: Option<(Wall, DrainClock)>,
+    /// Whether its member is being read for the first time since the start.
+    pub starting: bool,
     /// When it was last seen, while it is not fresh.
     pub not_fresh: Option<NotFresh>,
     /// What is wrong with its address.
@@ -86,7 +88,7 @@ pub struct ClusterView {
 /// A member that is not fresh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotFresh {
-    /// Since when; `None`: never seen since the start.
+    /// Since when; `None`: it never was since the start.
     pub since: Option<Mono>,
     /// When it was last seen.
     pub last_seen: Option<Wall>,

@@ -298,6 +298,20 @@ impl Sim {
         panic!("the engine never comes to rest: {:?}", self.status());
     }
 
+    /// Settles, looking after every single effect.
+    pub(crate) fn settle_watching(&mut self, look: impl Fn(&Self)) {
+        loop {
+            let (effects, _) = self.engine.poll(self.now);
+            if effects.is_empty() {
+                return;
+            }
+            for (id, effect) in effects {
+                self.execute(id, effect);
+                look(self);
+            }
+        }
+    }
+
     /// Lets time pass, with ExternalDNS running every three seconds.
     pub(crate) fn run(&mut self, seconds: u64) {
         for _ in 0..seconds {

@@ -161,10 +161,16 @@ fn a_restart_at_rest_changes_nothing() {
     let mut sim = live();
     sim.run(30);
     let (before, batches) = (sim.lines(), sim.hub_batches);
+    let (statuses, events) = (sim.status_writes, sim.user_events.clone());
     sim.restart();
     sim.run(60);
     assert_eq!(sim.lines(), before);
     assert_eq!(sim.hub_batches, batches);
+    assert_eq!(
+        (sim.status_writes, sim.user_events),
+        (statuses, events),
+        "nothing is told anew"
+    );
 }
 
 fn foreign(name: &str, value: &str) -> truce_engine::value::record::RecordSet {
@@ -361,4 +367,27 @@ fn an_unknown_region_is_told_on_the_member_cluster_with_a_time() {
     let key = ("MemberCluster".to_owned(), String::new(), "moon".to_owned());
     let text = sim.objects[&key]["status"]["conditions"].to_string();
     assert!(!text.contains("1970"), "{text}");
+}
+
+/// Nothing is known of a drain before the zone was read again.
+#[test]
+fn a_restart_never_takes_a_cluster_for_drained() {
+    let mut sim = live();
+    sim.patch("MemberCluster", "", "west", |spec| spec["weight"] = json!(0));
+    sim.run(2);
+    assert_eq!(sim.condition("MemberCluster", "", "west", "Drained"), "False/Draining");
+    let safe_at = sim.status()["clusters"][1]["drain"]["safeAt"].clone();
+    sim.restart();
+    sim.settle_watching(|sim| {
+        let drained = sim.condition("MemberCluster", "", "west", "Drained");
+        assert_eq!(drained, "False/Draining");
+    });
+    assert_eq!(
+        sim.status()["clusters"][1]["drain"]["safeAt"],
+        safe_at,
+        "the planned time stands"
+    );
+    sim.until("drained", 60, |sim| {
+        sim.condition("MemberCluster", "", "west", "Drained") == "True/Drained"
+    });
 }
