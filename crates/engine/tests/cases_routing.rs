@@ -282,6 +282,30 @@ fn the_last_that_serves_stays_whatever_takes_it_away() {
 }
 
 #[test]
+fn who_is_kept_stays_kept_while_another_stands_with_weight_0() {
+    let mut app = east_and_west();
+    app.spec.policy = Some(Policy::Weighted);
+    app.step();
+    app.drain("west", 1);
+    app.step();
+    app.drain("east", 2);
+    let kept = app.step();
+    app.drain("west", 3);
+    assert_eq!(app.step(), kept);
+}
+
+#[test]
+fn what_is_kept_has_a_weight_of_at_least_1() {
+    let mut app = east_and_west();
+    app.spec.policy = Some(Policy::Weighted);
+    app.deselect("west");
+    app.step();
+    app.weight("east", 0);
+    app.drain("east", 1);
+    assert_eq!(app.step(), ["A app [east w1] 198.51.100.1"]);
+}
+
+#[test]
 fn of_those_drained_at_once_the_last_drain_then_a_non_standby_then_the_name_decides() {
     let keeps = |hours: [i64; 2], standby: Option<&str>| {
         let mut app = east_and_west();

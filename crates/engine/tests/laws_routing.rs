@@ -14,20 +14,23 @@ use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 use truce_engine::rule::shared::{ClusterInput, Place, SharedPlan};
 use truce_engine::value::address::Address;
-use truce_engine::value::record::{FailoverRole, RecordType};
+use truce_engine::value::ids::SetIdentifier;
+use truce_engine::value::record::{FailoverRole, RecordType, Routing};
 use truce_engine::world::hostnames::Policy;
 
 use world::{Step, World};
 
+/// At least; `PROPTEST_CASES` asks for more.
 const WORLDS: u32 = 10_000;
 
 fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
     ProptestConfig {
-        cases: WORLDS,
+        cases: default.cases.max(WORLDS),
         failure_persistence: None,
         // The default, ChaCha, takes more time in a debug build than all the planning.
         rng_algorithm: RngAlgorithm::XorShift,
-        ..ProptestConfig::default()
+        ..default
     }
 }
 
@@ -190,6 +193,10 @@ fn drains(world: &World, plan: &SharedPlan) -> Result<(), TestCaseError> {
             }
             Some(Place::Zero) => {
                 prop_assert!(!is_live(cluster) && cluster.selected && !cluster.window_over && answers_in.is_empty());
+                let id = SetIdentifier::of_cluster(&world.hub, name);
+                let named = world.published.iter().any(|set| set.routing.id() == Some(&id));
+                let simple = world.published.iter().any(|set| set.routing == Routing::Simple);
+                prop_assert!(named || simple, "{} comes back with weight 0", name);
             }
             Some(Place::Out) => prop_assert!(answers_in.is_empty()),
             None => prop_assert!(false, "{} has no state", name),

@@ -115,6 +115,10 @@ impl App {
         }
     }
 
+    pub(crate) fn weight(&mut self, name: &str, weight: u8) {
+        self.of(name).weight = weight;
+    }
+
     pub(crate) fn primary(&mut self, name: &str) {
         self.spec.primary = Some(ClusterName::parse(name).unwrap());
     }

@@ -148,7 +148,7 @@ fn cluster_input() -> impl Strategy<Value = ClusterInput> {
     );
     let rest = (
         region(),
-        prop_oneof![Just(100u8), 1u8..=255],
+        prop_oneof![Just(100u8), 0u8..=255],
         hour(),
         option::weighted(0.8, address()),
     );

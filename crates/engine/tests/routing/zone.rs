@@ -23,6 +23,15 @@ pub(crate) fn faults(world: &World, sets: &[RecordSet]) -> Vec<String> {
         if *record_type == RecordType::Cname && (beside > 1 || world.apex && **name == *world.shared.name()) {
             faults.push(format!("{name}: CNAME beside others, or at the zone's own name"));
         }
+        let behind = group
+            .iter()
+            .filter_map(|set| cname_target(set))
+            .map(|target| RecordName::listed(target.as_str()));
+        for target in behind.filter(|target| world.shared.covers(target)) {
+            if !groups.keys().any(|(name, _)| **name == target) {
+                faults.push(format!("{name}: CNAME to {target}, which has no set"));
+            }
+        }
         for set in group {
             let Some(target) = own_target(world, set) else { continue };
             if !groups.contains_key(&(&target, *record_type)) {
