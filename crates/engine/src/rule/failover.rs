@@ -44,7 +44,8 @@ fn role_sets(
     let at = family.input.shared.name();
     let regions = role_regions(family.input, role);
     let direct = |member: &Member| family.is_alias(member) || stands_as == FailoverRole::Secondary;
-    if let [member] = members
+    let serving: Vec<&Member> = members.iter().copied().filter(|member| member.serves()).collect();
+    if let [member] = serving.as_slice()
         && regions.len() <= 1
         && direct(member)
     {

@@ -69,7 +69,7 @@ impl Published {
 
 /// What the zone has of each cluster.
 ///
-/// A simple set carries no cluster's name: see `simple_owners`.
+/// A simple set carries no cluster's name: see `simple_owner`.
 pub fn published(input: &SharedInput<'_>) -> BTreeMap<ClusterName, Published> {
     let mut all: BTreeMap<ClusterName, Published> = BTreeMap::new();
     for set in input.published {
@@ -89,7 +89,7 @@ pub fn published(input: &SharedInput<'_>) -> BTreeMap<ClusterName, Published> {
     }
     if let Some(address) = published_simple(input.published, input.shared) {
         let simple = |set: &&RecordSet| set.name == *input.shared.name() && set.routing == Routing::Simple;
-        for owner in simple_owners(input, &address) {
+        if let Some(owner) = simple_owner(input, &address) {
             let entry = all.entry(owner.clone()).or_default();
             let types = input.published.iter().filter(simple);
             entry.types.extend(types.map(|set| (set.record_type, true)));
@@ -98,16 +98,27 @@ pub fn published(input: &SharedInput<'_>) -> BTreeMap<ClusterName, Published> {
     all
 }
 
-/// Whose the simple set may be: that of the selected cluster with its address, or of another with it; else of the
-/// selected one, whose address has changed; else of one whose address is gone, or of any.
-fn simple_owners<'a>(input: &'a SharedInput<'_>, address: &Address) -> Vec<&'a ClusterName> {
+/// Whose the simple set is: that of the selected cluster with its address, or of another with it; else of the selected
+/// one, whose address has changed; else of one whose address is gone.
+fn simple_owner<'a>(input: &'a SharedInput<'_>, address: &Address) -> Option<&'a ClusterName> {
     let rank = |cluster: &ClusterInput| {
         let exact = cluster.address.as_ref() == Some(address);
         (exact, cluster.selected, cluster.address.is_none())
     };
-    let best = input.clusters.values().map(rank).max();
-    let owners = input.clusters.iter().filter(|(_, cluster)| Some(rank(cluster)) == best);
-    owners.map(|(name, _)| name).collect()
+    let best = input
+        .clusters
+        .values()
+        .map(rank)
+        .max()
+        .filter(|best| *best != (false, false, false))?;
+    let owners = input.clusters.iter().filter(|(_, cluster)| rank(cluster) == best);
+    keep(owners.map(|(name, cluster)| Candidate {
+        cluster: name,
+        serves: true,
+        draining: cluster.draining,
+        addressed: cluster.address.is_some(),
+        standby: cluster.standby,
+    }))
 }
 
 /// The region whose weighted group has this name.
