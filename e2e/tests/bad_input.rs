@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
 use truce_e2e::kubectl::Kubectl;
 use truce_e2e::story::{self, APP, EAST, Near, Stage, WEST, story_file};
 use truce_e2e::world::{HUB, Ingress};
@@ -22,6 +23,21 @@ fn expectation(text: &str) -> Result<(&str, &str)> {
         .context("the first line names an object and a reason")
 }
 
+/// An object's conditions, one a line.
+fn conditions(object: &Value) -> Vec<String> {
+    let list = object["status"]["conditions"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let text = |condition: &Value, key: &str| condition[key].as_str().unwrap_or_default().to_owned();
+    let line = |condition: &Value| {
+        let [kind, status, reason, message] = ["type", "status", "reason", "message"].map(|key| text(condition, key));
+        format!("{kind}={status} {reason}: {message}")
+    };
+    list.iter().map(line).collect()
+}
+
+/// Applies a case, waits for its condition, and takes it away again, which must not need any help.
 fn check(stage: &Stage, hub: &Kubectl, text: &str) -> Result<()> {
     let (object, reason) = expectation(text)?;
     hub.apply(text)?;
@@ -30,20 +46,15 @@ fn check(stage: &Stage, hub: &Kubectl, text: &str) -> Result<()> {
     } else {
         "bad"
     };
-    stage.eventually(&format!("{object} to say {reason}"), || {
-        let found = hub.get(&[object, "-n", namespace])?;
-        let conditions = found["status"]["conditions"]
-            .as_array()
-            .context("no status.conditions")?;
-        let told = conditions
-            .iter()
-            .find(|condition| condition["reason"] == reason && condition["status"] == "False");
-        let told = told.with_context(|| format!("its conditions: {}", found["status"]["conditions"]))?;
-        let message = told["message"].as_str().unwrap_or_default();
-        ensure!(!message.is_empty(), "the condition has no message");
-        println!("{object}: {reason}: {message}");
+    let told = stage.eventually(&format!("{object} to say {reason}"), || {
+        let found = conditions(&hub.get(&[object, "-n", namespace])?);
+        let told = found.iter().find(|line| line.contains(&format!("=False {reason}: ")));
+        let told = told.with_context(|| format!("its conditions: {found:#?}"))?;
+        ensure!(!told.ends_with(": "), "the condition has no message: {told}");
+        println!("{object}: {told}");
         Ok(())
-    })
+    });
+    told.and(hub.run_with(&["delete", "--timeout=30s", "-f", "-"], text).map(drop))
 }
 
 fn run(stage: &mut Stage) -> Result<()> {
