@@ -261,10 +261,14 @@ impl Life<'_> {
             done()
         });
         ended.with_context(|| {
+            let status = self
+                .story
+                .hub(&["get", "ghn", "app", "-n", "shop", "-o=jsonpath={.status}"]);
+            let log = self.running.log_tail(20);
             format!(
-                "killed at {:?}; the end of its log:\n{}",
+                "killed at {:?}; its status: {}; the end of its log:\n{log}",
                 self.killed,
-                self.running.log_tail(20)
+                status.unwrap_or_default()
             )
         })
     }
