@@ -80,6 +80,7 @@ pub fn short_timings() -> Vec<String> {
         "--drain-grace=2s",
         "--insync-poll=100ms",
         "--member-poll=500ms",
+        "--insync-patience=3s",
     ]
     .map(str::to_owned)
     .to_vec()
