@@ -136,3 +136,143 @@ pub fn refuse_members<'a>(
     }
     refused
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dialect(affix: Affix) -> Dialect {
+        Dialect { affix, ..PLAIN }
+    }
+
+    fn prefix(text: &str) -> Dialect {
+        dialect(Affix::Prefix(text.into()))
+    }
+
+    fn suffix(text: &str) -> Dialect {
+        dialect(Affix::Suffix(text.into()))
+    }
+
+    fn txt(dialect: &Dialect, name: &str, record_type: RecordType) -> Option<String> {
+        let zone = DnsName::parse("example.com").unwrap();
+        let name = dialect.txt_name(&RecordName::listed(name), record_type, &zone)?;
+        Some(name.to_string())
+    }
+
+    /// The table of registry/mapper/mapper.go at v0.22.0, as observed in real batches.
+    #[test]
+    fn txt_names_are_those_of_version_0_22() {
+        let table = [
+            (PLAIN, ["a-app", "aaaa-app", "cname-app"]),
+            (prefix("edns-"), ["edns-a-app", "edns-aaaa-app", "edns-cname-app"]),
+            (prefix("edns."), ["edns.a-app", "edns.aaaa-app", "edns.cname-app"]),
+            (
+                prefix("%{record_type}-edns-"),
+                ["a-edns-app", "aaaa-edns-app", "cname-edns-app"],
+            ),
+            (prefix("%{record_type}."), ["a.app", "aaaa.app", "cname.app"]),
+            (suffix("-edns"), ["a-app-edns", "aaaa-app-edns", "cname-app-edns"]),
+            (suffix("-%{record_type}"), ["app-a", "app-aaaa", "app-cname"]),
+        ];
+        for (dialect, labels) in table {
+            let names = TYPES.map(|t| txt(&dialect, "app.example.com", t).unwrap());
+            assert_eq!(names, labels.map(|label| format!("{label}.example.com")));
+        }
+    }
+
+    #[test]
+    fn a_wildcards_asterisk_is_replaced_where_the_flag_says_so() {
+        assert_eq!(
+            txt(&PLAIN, "*.app.example.com", RecordType::A).unwrap(),
+            "a-*.app.example.com"
+        );
+        let any = Dialect {
+            wildcard_replacement: Some("any".to_owned()),
+            ..PLAIN
+        };
+        assert_eq!(
+            txt(&any, "*.app.example.com", RecordType::A).unwrap(),
+            "a-any.app.example.com"
+        );
+        assert_eq!(txt(&any, "x.example.com", RecordType::A).unwrap(), "a-x.example.com");
+    }
+
+    #[test]
+    fn the_zones_own_name_has_no_txt_inside_the_zone() {
+        assert_eq!(txt(&PLAIN, "example.com", RecordType::A), None);
+        assert_eq!(
+            txt(&prefix("extdns-%{record_type}."), "example.com", RecordType::A).unwrap(),
+            "extdns-a.example.com"
+        );
+    }
+
+    /// T10: 63 less `aaaa-` (5) or `cname-` (6) less the affix, where that is in the same label.
+    #[test]
+    fn the_label_limit_leaves_room_for_the_txt() {
+        let limits = [
+            (PLAIN, 58, 57),
+            (prefix("own-"), 54, 53),
+            (prefix("own."), 58, 57),
+            (prefix("extdns-%{record_type}."), 63, 63),
+            (prefix("%{record_type}-own-"), 54, 53),
+            (suffix("-own"), 54, 53),
+        ];
+        for (dialect, aaaa, cname) in limits {
+            assert_eq!((dialect.label_limit(false), dialect.label_limit(true)), (aaaa, cname));
+            let fits = format!("{}.example.com", "l".repeat(aaaa));
+            assert!(txt(&dialect, &fits, RecordType::Aaaa).is_some(), "{dialect:?}");
+            let too_long = format!("{}.example.com", "l".repeat(aaaa + 1));
+            assert_eq!(txt(&dialect, &too_long, RecordType::Aaaa), None, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn owner_namespace_and_name_fit_into_one_character_string() {
+        let (namespace, name) = ("n".repeat(20), "e".repeat(60));
+        assert_eq!(resource_problem(&"o".repeat(106), &namespace, &name), None);
+        let text = OwnershipText::write(&"o".repeat(106), &format!("crd/{namespace}/{name}"));
+        // Route 53 allows 255 characters between the quotes.
+        assert_eq!(text.len() - 2, 255);
+        let problem = resource_problem(&"o".repeat(107), &namespace, &name).unwrap();
+        assert!(problem.message.contains("186"), "{}", problem.message);
+    }
+
+    fn member(owner: &str) -> MemberSpec {
+        use crate::world::members::{ExternalDns, ExternalDnsPolicy};
+        MemberSpec {
+            region: crate::value::region::Region::known("us-east-1").unwrap(),
+            region_mapped_from: None,
+            standby: false,
+            access: crate::effect::Access::Local,
+            external_dns_problems: Vec::new(),
+            external_dns: vec![ExternalDns {
+                owner_id: owner.to_owned(),
+                zones: None,
+                namespace: "truce-system".to_owned(),
+                labels: BTreeMap::new(),
+                dialect: PLAIN,
+                policy: ExternalDnsPolicy::Sync,
+                interval: std::time::Duration::from_secs(60),
+                record_cache: std::time::Duration::ZERO,
+            }],
+            weight: 100,
+        }
+    }
+
+    /// T01: the older member keeps the owner id, whatever the order of the input; the refusal names it.
+    #[test]
+    fn an_owner_id_belongs_to_one_member_and_not_to_the_hub() {
+        let hub = HubId::parse("demo").unwrap();
+        let [east, north, west] = ["east", "north", "west"].map(|name| ClusterName::parse(name).unwrap());
+        let at = |second| Wall::from_second(second).unwrap();
+        let (one, hubs) = (member("ed-east"), member("demo"));
+        let mut members = vec![(&east, at(20), &one), (&west, at(10), &one), (&north, at(5), &hubs)];
+        let refused = refuse_members(&hub, members.clone());
+        members.reverse();
+        assert_eq!(refused, refuse_members(&hub, members));
+        assert_eq!(refused.keys().collect::<Vec<_>>(), [&east, &north]);
+        assert!(refused[&east][0].message.contains("MemberCluster west"));
+        assert!(refused[&north][0].message.contains("hub id"));
+        assert!(refused.values().flatten().all(|p| p.reason == Reason::OwnerIDInUse));
+    }
+}

@@ -202,3 +202,121 @@ impl Identity<'_> {
         ])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name() -> RecordName {
+        RecordName::listed("app-east.example.com")
+    }
+
+    fn alias(target: &str, dual_stack: bool) -> Address {
+        Address::from_name(DnsName::parse(target).unwrap(), dual_stack)
+    }
+
+    /// Observation 7 of a real ExternalDNS 0.22: this endpoint and this record set are one to it.
+    #[test]
+    fn a_network_load_balancer_is_an_alias_of_its_regions_zone() {
+        let endpoints = content(
+            &name(),
+            &alias("k8s-web-1.elb.us-west-2.amazonaws.com", false),
+            60,
+            true,
+        );
+        assert_eq!(endpoints.len(), 1);
+        assert_eq!(endpoints[0].record_type, "A");
+        assert_eq!(endpoints[0].targets, ["k8s-web-1.elb.us-west-2.amazonaws.com"]);
+        assert_eq!(endpoints[0].record_ttl, None);
+        assert_eq!(endpoints[0].provider_specific["alias"], "true");
+        assert_eq!(endpoints[0].provider_specific["aws/evaluate-target-health"], "true");
+        let sets = records(&name(), &endpoints).unwrap();
+        let RecordData::Alias {
+            zone,
+            target,
+            evaluate_target_health,
+        } = &sets[0].data
+        else {
+            panic!("{sets:?}");
+        };
+        assert_eq!(zone.as_str(), "Z18D5FSROUN65G");
+        assert_eq!(target.as_str(), "k8s-web-1.elb.us-west-2.amazonaws.com");
+        assert!(*evaluate_target_health);
+    }
+
+    #[test]
+    fn a_dual_stack_load_balancer_has_an_endpoint_for_each_family() {
+        let endpoints = content(&name(), &alias("web-1.us-east-1.elb.amazonaws.com", true), 60, false);
+        let types: Vec<_> = endpoints.iter().map(|e| e.record_type.as_str()).collect();
+        assert_eq!(types, ["A", "AAAA"]);
+        assert!(
+            endpoints
+                .iter()
+                .all(|e| e.provider_specific["aws/evaluate-target-health"] == "false")
+        );
+    }
+
+    #[test]
+    fn addresses_and_names_carry_the_ttl() {
+        let ips = Address::from_ips(["203.0.113.7".parse().unwrap(), "2001:db8::7".parse().unwrap()]).unwrap();
+        let sets = records(&name(), &content(&name(), &ips, 30, true)).unwrap();
+        let shown: Vec<_> = sets.iter().map(|set| (set.record_type, set.data.clone())).collect();
+        assert_eq!(
+            shown,
+            [
+                (RecordType::A, RecordData::values(30, ["203.0.113.7"])),
+                (RecordType::Aaaa, RecordData::values(30, ["2001:db8::7"])),
+            ]
+        );
+        let cname = content(&name(), &alias("LB.Example.net.", false), 30, true);
+        assert_eq!(cname[0].targets, ["lb.example.net"], "no trailing dot (T33)");
+        let sets = records(&name(), &cname).unwrap();
+        assert_eq!(sets[0].record_type, RecordType::Cname);
+        assert_eq!(sets[0].data, RecordData::values(30, ["lb.example.net"]));
+    }
+
+    /// T15: order is no difference.
+    #[test]
+    fn order_has_no_meaning() {
+        let of = |targets: [&str; 2]| Endpoint {
+            dns_name: "a.example.com".to_owned(),
+            record_type: "A".to_owned(),
+            targets: targets.map(str::to_owned).to_vec(),
+            record_ttl: Some(60),
+            provider_specific: BTreeMap::new(),
+        };
+        let (one, two) = (of(["203.0.113.1", "203.0.113.2"]), of(["203.0.113.2", "203.0.113.1"]));
+        assert!(same(std::slice::from_ref(&one), std::slice::from_ref(&two)));
+        let other = Endpoint {
+            record_ttl: Some(61),
+            ..two
+        };
+        assert!(!same(&[one], &[other]));
+    }
+
+    #[test]
+    fn object_names_are_the_same_after_a_restore() {
+        let hub = HubId::parse("demo").unwrap();
+        // printf 'shop/app' | sha256sum
+        let name = endpoint_name(&hub, &HostnameKey::new("shop", "app"));
+        assert_eq!(name, "truce-demo-87bf3caf70ce3a93");
+    }
+
+    #[test]
+    fn an_owner_id_that_is_no_label_value_is_hashed() {
+        assert_eq!(owner_label("prod-east"), "prod-east");
+        for id in [
+            "arn:aws:iam::222222222222:role/external-dns",
+            "-a",
+            "a.",
+            "",
+            &"x".repeat(64),
+        ] {
+            let label = owner_label(id);
+            assert!(
+                label.len() == 16 && label.bytes().all(|b| b.is_ascii_hexdigit()),
+                "{id}: {label}"
+            );
+        }
+    }
+}
