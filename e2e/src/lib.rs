@@ -17,6 +17,7 @@ pub mod pki;
 pub mod ports;
 pub mod process;
 pub mod proxy;
+pub mod shell;
 pub mod short_story;
 pub mod story;
 pub mod tools;

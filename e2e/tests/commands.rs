@@ -1,40 +1,16 @@
 //! The commands that users rely on, run as the documentation writes them, by a shell with kubectl in its PATH; and what a
 //! re-apply of the original files, client-side and server-side, leaves of them.
 
-use std::process::Command;
-
 use anyhow::{Result, ensure};
+use truce_e2e::shell;
 use truce_e2e::story::{self, APP, EAST, Near, Stage, WEST, story_file};
-use truce_e2e::world::{HUB, Ingress};
+use truce_e2e::world::Ingress;
 
 /// The ways in which the files of Git come back.
 const REAPPLIES: [&str; 3] = ["nothing", "kubectl apply -f", "kubectl apply --server-side -f"];
 
-/// Runs a line as a user's shell would.
 fn shell(stage: &Stage, line: &str) -> Result<String> {
-    println!("{HUB}$ {line}");
-    let hub = stage.world.kubectl(HUB)?;
-    let bin = stage.world.dir().join("bin");
-    std::fs::create_dir_all(&bin)?;
-    let link = bin.join("kubectl");
-    if !link.exists() {
-        std::os::unix::fs::symlink(hub.executable(), &link)?;
-    }
-    let path = std::env::join_paths(
-        std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-    )?;
-    let output = Command::new("sh")
-        .args(["-c", line])
-        .env("PATH", path)
-        .env("KUBECONFIG", hub.kubeconfig())
-        .output()?;
-    let (out, err) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    print!("{out}{err}");
-    ensure!(output.status.success(), "{line}: {}: {err}", output.status);
-    Ok(out.into_owned())
+    shell::run(&stage.world, stage.world.dir(), line)
 }
 
 fn reapply(stage: &Stage, how: &str) -> Result<()> {

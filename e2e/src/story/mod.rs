@@ -23,7 +23,7 @@ mod weight_zero;
 
 use anyhow::{Context, Result};
 
-pub use setup::{install, install_hub, short_timings, start, start_with, world_plan};
+pub use setup::{install, install_hub, install_members, member_secrets, short_timings, start, start_with, world_plan};
 pub use stage::{EAST, EAST2, HUB_ACTOR, Near, Stage, WEST, story_file};
 pub use watcher::Watcher;
 

@@ -91,17 +91,27 @@ pub fn short_timings() -> Vec<String> {
 /// # Errors
 /// If an API server refuses any of it.
 pub fn install(world: &World) -> Result<()> {
+    install_members(world)?;
+    install_hub(world, HUB)
+}
+
+/// What the clusters run before there is a hub: Services, and the permissions of the hub in its members.
+///
+/// # Errors
+/// If an API server refuses any of it.
+pub fn install_members(world: &World) -> Result<()> {
     for cluster in [HUB, EAST, WEST] {
         world.namespace(cluster, "truce-system")?;
         world.namespace(cluster, "shop")?;
         let kubectl = world.kubectl(cluster)?;
         kubectl.run(&["apply", "-f", &story_file("service.yaml")])?;
+        // The hub is a member too.
         let role = if cluster == HUB { "hub-as-member" } else { "member" };
         kubectl
             .run(&["apply", "-f", &format!("{ROOT}/config/rbac/{role}.yaml")])
             .context("a member's permissions")?;
     }
-    install_hub(world, HUB)
+    Ok(())
 }
 
 /// Makes a cluster a hub: CRDs, permissions, the Secrets of the members, and the objects for zone and members.
@@ -116,16 +126,27 @@ pub fn install_hub(world: &World, cluster: &str) -> Result<()> {
     hub.run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])?;
     hub.run(&["apply", "-f", &format!("{ROOT}/config/rbac/hub.yaml")])
         .context("the hub's permissions")?;
+    member_secrets(world, cluster)?;
+    for file in ["dns-zone.yaml", "members.yaml"] {
+        hub.run(&["apply", "-f", &story_file(file)])?;
+    }
+    Ok(())
+}
+
+/// Puts the kubeconfigs of the members into Secrets of a hub.
+///
+/// # Errors
+/// If its API server refuses them.
+pub fn member_secrets(world: &World, cluster: &str) -> Result<()> {
     for member in [EAST, WEST] {
         let server = world.cluster(member)?;
         let file = format!(
             "--from-file=value={}",
             server.kubeconfig_file(User::Member, &server.url)?.display()
         );
-        hub.run(&["create", "secret", "generic", member, "-n", "truce-system", &file])?;
-    }
-    for file in ["dns-zone.yaml", "members.yaml"] {
-        hub.run(&["apply", "-f", &story_file(file)])?;
+        world
+            .kubectl(cluster)?
+            .run(&["create", "secret", "generic", member, "-n", "truce-system", &file])?;
     }
     Ok(())
 }
