@@ -12,6 +12,9 @@ use truce_e2e::world::{HUB, Ingress};
 /// How long nothing happens.
 const IDLE: Duration = Duration::from_secs(120);
 
+/// How long a restarted operator has for reading everything, and for writing what it should not.
+const AFTER_RESTART: Duration = Duration::from_secs(20);
+
 /// Writes that a cluster's API server has served so far, by resource and verb, from its own metrics. The lease of the API
 /// server itself is left out: it renews that every ten seconds.
 fn kubernetes_writes(stage: &Stage, cluster: &str) -> Result<BTreeMap<String, u64>> {
@@ -40,6 +43,41 @@ fn kubernetes_writes(stage: &Stage, cluster: &str) -> Result<BTreeMap<String, u6
     Ok(writes)
 }
 
+/// The writes of all clusters so far.
+fn writes(stage: &Stage) -> Result<BTreeMap<String, u64>> {
+    let all = [HUB, EAST, WEST]
+        .iter()
+        .map(|cluster| kubernetes_writes(stage, cluster));
+    Ok(all.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+fn no_more_writes(stage: &Stage, before: &BTreeMap<String, u64>, when: &str) -> Result<()> {
+    let after = writes(stage)?;
+    let more: Vec<_> = after
+        .iter()
+        .filter(|(what, count)| before.get(*what) != Some(*count))
+        .collect();
+    ensure!(more.is_empty(), "writes {when}: {more:?}, before: {before:?}");
+    Ok(())
+}
+
+/// A restart at rest: nothing is news to an operator that finds the world as it left it.
+fn restart(stage: &mut Stage) -> Result<()> {
+    let before = writes(stage)?;
+    let changes = stage.world.emulator.writes()?.len();
+    let mut spec = stage.world.operator_spec()?;
+    spec.extra = story::short_timings();
+    stage.world.operator()?.terminate()?;
+    stage.world.start_operator(&spec)?;
+    wait::holds("the restarted operator runs", AFTER_RESTART, || {
+        stage.world.check_running()
+    })?;
+    no_more_writes(stage, &before, "after a restart at rest")?;
+    let more = stage.world.emulator.writes()?.len() - changes;
+    ensure!(more == 0, "{more} changes of the zone after a restart at rest");
+    Ok(())
+}
+
 fn run(stage: &mut Stage) -> Result<()> {
     stage
         .world
@@ -53,11 +91,7 @@ fn run(stage: &mut Stage) -> Result<()> {
     for member in [EAST, WEST] {
         stage.world.external_dns(member)?.wait_for_syncs(3)?;
     }
-    let clusters = [HUB, EAST, WEST];
-    let before: Vec<_> = clusters
-        .iter()
-        .map(|cluster| kubernetes_writes(stage, cluster))
-        .collect::<Result<_>>()?;
+    let before = writes(stage)?;
     let mark = stage.mark()?;
     wait::holds("everything runs", IDLE, || stage.world.check_running())?;
     let journal = stage.world.emulator.journal()?;
@@ -68,17 +102,7 @@ fn run(stage: &mut Stage) -> Result<()> {
         .map(|entry| &entry.raw)
         .collect();
     ensure!(changes.is_empty(), "changes in two idle minutes: {changes:?}");
-    for (cluster, before) in clusters.iter().zip(before) {
-        let after = kubernetes_writes(stage, cluster)?;
-        let more: Vec<_> = after
-            .iter()
-            .filter(|(what, count)| before.get(*what) != Some(*count))
-            .collect();
-        ensure!(
-            more.is_empty(),
-            "writes in two idle minutes: {more:?}, before: {before:?}"
-        );
-    }
+    no_more_writes(stage, &before, "in two idle minutes")?;
     let hub = Actor::new(HUB_ACTOR, "").access_key;
     let mut reads: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in since.iter().filter(|entry| entry.actor == hub) {
@@ -92,7 +116,7 @@ fn run(stage: &mut Stage) -> Result<()> {
         audit,
         "the audit of a zone of one page reads it once in five minutes, but the hub called {reads:?}"
     );
-    Ok(())
+    restart(stage)
 }
 
 #[test]
