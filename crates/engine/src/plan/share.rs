@@ -2,7 +2,7 @@
 //!
 //! Invariant: read from record sets alone. Deliberately absent: health, which only Route 53 knows.
 
-use crate::rule::last_serving::published_address;
+use crate::rule::last_serving::{published_address, published_simple};
 use crate::value::ids::{ClusterName, HubId};
 use crate::value::record::{FailoverRole, RecordSet, RecordType, Routing};
 use crate::value::shared_name::SharedName;
@@ -20,20 +20,17 @@ pub struct Share {
     pub addresses: Vec<String>,
 }
 
-/// The share of a cluster; `None`: it has no set. A and AAAA have the same weights, so the first family tells.
+/// The share of a cluster; `None`: it has no set with its identifier. Families may differ, when one is kept because
+/// nobody else serves it: then the one with the greater weight tells.
 pub fn of(published: &[RecordSet], shared: &SharedName, hub: &HubId, cluster: &ClusterName) -> Option<Share> {
-    let is_own = |set: &&RecordSet| own(set, hub, cluster);
-    let set = published.iter().find(is_own)?;
+    let own_sets = published.iter().filter(|set| own(set, hub, cluster));
+    let set = own_sets.max_by_key(|set| weight(&set.routing).unwrap_or(u8::MAX))?;
     let group = |other: &&RecordSet| other.name == set.name && other.record_type == set.record_type;
-    let weight = |routing: &Routing| match routing {
-        Routing::Weighted { weight, .. } => Some(*weight),
-        _ => None,
-    };
     let own_weight = weight(&set.routing);
     let total: u32 = published
         .iter()
         .filter(group)
-        .filter_map(|s| weight(&s.routing))
+        .filter_map(|other| weight(&other.routing))
         .map(u32::from)
         .sum();
     let percent = match (&set.routing, own_weight) {
@@ -54,6 +51,23 @@ pub fn of(published: &[RecordSet], shared: &SharedName, hub: &HubId, cluster: &C
         answers: own_weight != Some(0),
         addresses: address.map(|address| address.display()).unwrap_or_default(),
     })
+}
+
+/// The share of the only cluster under simple routing, whose sets carry no identifier.
+pub fn of_simple(published: &[RecordSet], shared: &SharedName) -> Option<Share> {
+    published_simple(published, shared).map(|address| Share {
+        weight: None,
+        percent: 100,
+        answers: true,
+        addresses: address.display(),
+    })
+}
+
+fn weight(routing: &Routing) -> Option<u8> {
+    match routing {
+        Routing::Weighted { weight, .. } => Some(*weight),
+        Routing::Simple | Routing::Latency { .. } | Routing::Failover { .. } | Routing::Foreign { .. } => None,
+    }
 }
 
 /// Whether a set answers for this cluster under the shared name: by its identifier, or as the only simple one.

@@ -112,7 +112,12 @@ pub struct Programmed {
 impl View {
     /// A cluster's part of the answers; `None`: it has no set.
     pub fn share(&self, hub: &HubId, cluster: &ClusterName) -> Option<Share> {
-        share::of(&self.published, self.shared.as_ref()?, hub, cluster)
+        let shared = self.shared.as_ref()?;
+        share::of(&self.published, shared, hub, cluster).or_else(|| {
+            let place = self.clusters.get(cluster)?.place.as_ref()?;
+            let alone = matches!(place, Place::Live | Place::LastServing(_));
+            alone.then(|| share::of_simple(&self.published, shared)).flatten()
+        })
     }
 }
 

@@ -391,3 +391,20 @@ fn a_restart_never_takes_a_cluster_for_drained() {
         sim.condition("MemberCluster", "", "west", "Drained") == "True/Drained"
     });
 }
+
+#[test]
+fn one_cluster_under_simple_routing_is_ready() {
+    let mut sim = Sim::new();
+    sim.zone_object();
+    sim.member("east", "us-east-1", None);
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.app(&["east"]);
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["routing"] = json!({"policy": "Simple"})
+    });
+    sim.run(20);
+    assert_eq!(sim.at("app.example.com"), ["app.example.com A 203.0.113.10 ttl 5"]);
+    assert_eq!(sim.condition("GlobalHostname", "shop", "app", "Ready"), "True/Serving");
+    assert_eq!(sim.state("east"), "Live");
+    assert_eq!(sim.status()["clusters"][0]["addresses"], json!(["203.0.113.10"]));
+}
