@@ -190,8 +190,8 @@ impl Zones {
 }
 
 impl Zone {
-    /// The hostnames for which a name matters: those that want it, or whose group it is, or, for a wildcard, that live
-    /// below its parent.
+    /// The hostnames for which a name matters: those that want it, still hold it or wait to see it read, or whose group
+    /// it is, or, for a wildcard, that live below its parent.
     fn wanting(&self, name: &RecordName, index: &Index, zone: &ZoneRef) -> Vec<HostnameKey> {
         let parent = name.name().parent();
         let around = parent
@@ -205,6 +205,7 @@ impl Zone {
             .flat_map(|name| self.reservations.wanting(&name))
             .cloned()
             .collect();
+        keys.extend(index.of_name(name).cloned());
         if name.name().is_wildcard() {
             keys.extend(index.of_zone(zone).cloned());
         }

@@ -120,6 +120,7 @@ impl Steps<'_, '_> {
         let told = self.told(cluster);
         let held = told.as_ref().or(if wanted { None } else { self.wanted_name(cluster) });
         let held = held.filter(|held| Some(*held) != name);
+        plan.depends.names.extend(held.cloned());
         let refused = self.input.external_dns.get(cluster);
         let own = memory.clusters.entry(cluster.clone()).or_default();
         let offered = self
@@ -153,7 +154,8 @@ impl Steps<'_, '_> {
             paused: self.paused || (refused.is_some() && wanted),
         });
         let mut named = self.take(cluster, step, own, plan);
-        named.name = name.cloned();
+        // The status goes on naming what is still held: after a restart nothing else may tell of it.
+        named.name = held.filter(|_| named.holds).or(name).cloned();
         let too_long = computed.filter(|_| wanted).and_then(|name| name.as_ref().err());
         named.problems.extend(
             too_long
@@ -245,6 +247,7 @@ impl Steps<'_, '_> {
         if let Some(effect) = endpoint {
             plan.endpoints.insert(cluster.clone(), effect);
         }
+        plan.depends.names.extend(reads.iter().map(|(name, _)| name.clone()));
         plan.reads.extend(reads);
         plan.wake_at(wake);
         memory.name = next;

@@ -21,6 +21,9 @@ use crate::value::owned::{Owned, is_placeholder};
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
 use crate::world::members::{ExternalDns, ExternalDnsPolicy};
 
+/// How many sets in the way a message names; a group of another policy may have a hundred.
+const SHOWN: usize = 3;
+
 /// What is wanted of one name, and what is there.
 struct Wanted<'w> {
     name: &'w RecordName,
@@ -170,7 +173,10 @@ fn way_is_free(work: &mut Work<'_>, holding: &Holding) -> Option<Vec<Change>> {
             return Some(sets.into_iter().map(Change::Delete).collect());
         }
     }
-    let shown: Vec<String> = strangers.iter().map(|set| stranger(work, set)).collect();
+    let mut shown: Vec<String> = strangers.iter().take(SHOWN).map(|set| stranger(work, set)).collect();
+    if strangers.len() > SHOWN {
+        shown.push(format!("{} more", strangers.len() - SHOWN));
+    }
     let key = work.input.hostname;
     let way_out = if writable {
         format!(

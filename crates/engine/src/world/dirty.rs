@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::MemberKind;
+use crate::value::dns_name::RecordName;
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 
 use super::seen::Touched;
@@ -19,6 +20,8 @@ pub struct Depends {
     pub objects: BTreeSet<(ClusterName, Touched)>,
     /// Its zone.
     pub zone: Option<ZoneRef>,
+    /// Names in the zone beyond those it reserves: still held after a change of the template, or read for it.
+    pub names: BTreeSet<RecordName>,
 }
 
 /// Who reads what.
@@ -28,6 +31,7 @@ pub struct Index {
     by_cluster: BTreeMap<ClusterName, BTreeSet<HostnameKey>>,
     by_object: BTreeMap<(ClusterName, Touched), BTreeSet<HostnameKey>>,
     by_zone: BTreeMap<ZoneRef, BTreeSet<HostnameKey>>,
+    by_name: BTreeMap<RecordName, BTreeSet<HostnameKey>>,
 }
 
 impl Index {
@@ -40,6 +44,7 @@ impl Index {
             clusters,
             objects,
             zone,
+            names,
         }) = self.of.remove(key)
         {
             clusters
@@ -49,6 +54,7 @@ impl Index {
                 .iter()
                 .for_each(|object| remove(&mut self.by_object, object, key));
             zone.iter().for_each(|zone| remove(&mut self.by_zone, zone, key));
+            names.iter().for_each(|name| remove(&mut self.by_name, name, key));
         }
         if depends == Depends::default() {
             return;
@@ -57,6 +63,7 @@ impl Index {
             clusters,
             objects,
             zone,
+            names,
         } = &depends;
         for cluster in clusters {
             self.by_cluster.entry(cluster.clone()).or_default().insert(key.clone());
@@ -66,6 +73,9 @@ impl Index {
         }
         if let Some(zone) = zone {
             self.by_zone.entry(zone.clone()).or_default().insert(key.clone());
+        }
+        for name in names {
+            self.by_name.entry(name.clone()).or_default().insert(key.clone());
         }
         self.of.insert(key.clone(), depends);
     }
@@ -107,6 +117,11 @@ impl Index {
         range
             .take_while(move |(key, _)| inside(key))
             .flat_map(|(_, hostnames)| hostnames)
+    }
+
+    /// Hostnames that depend on a name that they do not reserve.
+    pub fn of_name(&self, name: &RecordName) -> impl Iterator<Item = &HostnameKey> {
+        self.by_name.get(name).into_iter().flatten()
     }
 
     /// Hostnames of a zone.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where its world breaks")]
 
+mod cluster_hostnames;
 #[path = "../zone/fake.rs"]
 #[expect(dead_code, reason = "other tests use the rest of it")]
 mod fake;
