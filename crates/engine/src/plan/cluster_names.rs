@@ -33,6 +33,8 @@ pub struct Named {
     pub name: Option<RecordName>,
     /// Who writes it.
     pub adoption: Option<Adoption>,
+    /// Whether the hub is to write it for good: the member has no ExternalDNS for the zone.
+    pub hub_writes: bool,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// What is left of one that shall go.
@@ -122,6 +124,7 @@ impl Steps<'_, '_> {
         let held = held.filter(|held| Some(*held) != name);
         plan.depends.names.extend(held.cloned());
         let refused = self.input.external_dns.get(cluster);
+        let hub_writes = external_dns.is_none();
         let own = memory.clusters.entry(cluster.clone()).or_default();
         let offered = self
             .hostname
@@ -156,6 +159,7 @@ impl Steps<'_, '_> {
         let mut named = self.take(cluster, step, own, plan);
         // The status goes on naming what is still held: after a restart nothing else may tell of it.
         named.name = held.filter(|_| named.holds).or(name).cloned();
+        named.hub_writes = hub_writes;
         let too_long = computed.filter(|_| wanted).and_then(|name| name.as_ref().err());
         named.problems.extend(
             too_long
@@ -252,6 +256,7 @@ impl Steps<'_, '_> {
         plan.wake_at(wake);
         memory.name = next;
         Named {
+            hub_writes: false,
             name: None,
             adoption,
             problems,

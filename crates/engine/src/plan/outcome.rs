@@ -37,6 +37,7 @@ impl Planner<'_, '_> {
             let cluster = ClusterView {
                 cluster_hostname: named.name,
                 adoption: named.adoption,
+                hub_writes: named.hub_writes,
                 place: state.map(|state| state.place.clone()),
                 place_problems: state.map(|state| state.problems.clone()).unwrap_or_default(),
                 name_problems: named.problems,

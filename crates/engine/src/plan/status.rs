@@ -358,7 +358,7 @@ fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
     }
     let open = |cluster: &ClusterView| match cluster.adoption {
         Some(Adopted) => false,
-        Some(Hub) => cluster.address.is_none() || !cluster.name_problems.is_empty(),
+        Some(Hub) => !cluster.hub_writes || cluster.address.is_none() || !cluster.name_problems.is_empty(),
         Some(Offered | NotPublishing) | None => true,
     };
     let waiting: Vec<(Reason, String)> = selected()

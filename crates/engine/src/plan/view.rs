@@ -61,6 +61,8 @@ pub struct ClusterView {
     pub cluster_hostname: Option<RecordName>,
     /// Who writes that.
     pub adoption: Option<Adoption>,
+    /// Whether the hub is to write it for good: the member has no ExternalDNS for the zone.
+    pub hub_writes: bool,
     /// What its member publishes, or is known to.
     pub address: Option<Address>,
     /// Its place under the shared name.

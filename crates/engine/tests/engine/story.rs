@@ -408,3 +408,24 @@ fn one_cluster_under_simple_routing_is_ready() {
     assert_eq!(sim.state("east"), "Live");
     assert_eq!(sim.status()["clusters"][0]["addresses"], json!(["203.0.113.10"]));
 }
+
+/// A name that a member is to write is not ready while the hub still holds it.
+#[test]
+fn cluster_hostnames_are_ready_only_with_their_writers() {
+    let mut sim = two();
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.gateway("west", &["198.51.100.20"]);
+    for _ in 0..60 {
+        sim.settle_watching(|sim| {
+            let ready = sim.condition("GlobalHostname", "shop", "app", "ClusterHostnamesReady");
+            let owners = ["a-app-east.example.com", "a-app-west.example.com"].map(|name| sim.at(name).join(""));
+            let members = owners[0].contains("owner=ed-east") && owners[1].contains("owner=ed-west");
+            assert!(members || !ready.starts_with("True"), "{ready}: {owners:?}");
+        });
+        sim.run(1);
+    }
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "ClusterHostnamesReady"),
+        "True/Adopted"
+    );
+}
