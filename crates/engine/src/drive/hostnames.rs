@@ -214,7 +214,7 @@ impl Plans {
             hub: config.hub.clone(),
             hostname: key.clone(),
         };
-        let present = diff::present(zone.runtime.records(), &placed.names.shared, &config.hub, &claim);
+        let present = diff::present(zone.runtime.records(), &placed.names.shared, &config.hub, &claim, false);
         let held = present.claim.is_some();
         let allowed = held || accept::refused(config, world, hostname, &placed).is_none();
         let wishes = allowed.then(|| {

@@ -34,6 +34,8 @@ pub struct Zone {
     /// When point reads were sent that brought what is known.
     pub read_at: BTreeMap<RecordName, Mono>,
     account: String,
+    /// The confirmation that was used up: it works once, though the annotation stands.
+    used: Option<String>,
     /// The point read in flight.
     reading: Option<(RecordName, Mono)>,
 }
@@ -84,6 +86,7 @@ impl Zones {
                         guard: Guard::default(),
                         read_at: BTreeMap::new(),
                         account,
+                        used: None,
                         reading: None,
                     };
                     self.by_name.insert(name.clone(), zone);
@@ -98,7 +101,12 @@ impl Zones {
         let mut confirmed = Vec::new();
         for (name, zone) in &mut self.by_name {
             let hash = world.zones.get(name).and_then(|facts| facts.confirm.as_deref());
-            if hash.is_some_and(|hash| zone.guard.confirm(hash) || zone.runtime.confirm(hash)) {
+            if zone.used.as_deref() == hash {
+                continue;
+            }
+            zone.used = None;
+            if let Some(hash) = hash.filter(|hash| zone.guard.confirm(hash) || zone.runtime.confirm(hash)) {
+                zone.used = Some(hash.to_owned());
                 confirmed.push(name.clone());
             }
         }

@@ -27,13 +27,15 @@ pub struct Present {
     pub foreign: Vec<RecordSet>,
 }
 
-/// Reads what is present under a shared name, by the claim of this hub for `text.hostname`.
-pub fn present(records: &Records, shared: &SharedName, hub: &HubId, text: &ClaimText) -> Present {
+/// Reads what is present under a shared name, by the claim of this hub for `text.hostname`. `simple`: whether it is, or
+/// was until now, under simple routing.
+pub fn present(records: &Records, shared: &SharedName, hub: &HubId, text: &ClaimText, simple: bool) -> Present {
     let claim_sets = records.at(shared.claim());
     let claim = claim_sets
         .iter()
         .find_map(|set| HeldClaim::read(shared, set, hub))
-        .filter(|claim| claim.text() == text);
+        .filter(|claim| claim.text() == text)
+        .map(|claim| if simple { claim.with_simple_routing() } else { claim });
     let mut found = Present {
         claim,
         owned: Vec::new(),

@@ -16,11 +16,12 @@ use super::memory::{AddressBook, HostnameMemory};
 use super::status;
 use super::view::{ClusterView, View};
 use crate::reason::Problem;
+use crate::rule::last_serving::published_simple;
 use crate::value::ids::ClusterName;
 use crate::value::owned::is_placeholder;
 use crate::value::ownership::ClaimText;
 use crate::value::record::RecordSet;
-use crate::world::hostnames::{Hostname, Selection};
+use crate::world::hostnames::{Hostname, Policy, Selection};
 
 /// Plans one hostname. `memory` and `book` are left as the next plan needs them.
 pub fn plan(
@@ -109,13 +110,12 @@ impl<'w> Planner<'_, 'w> {
             hub: self.input.config.hub.clone(),
             hostname: self.hostname.key.clone(),
         };
-        let present = diff::present(
-            self.zone.records,
-            &self.placed.names.shared,
-            &self.input.config.hub,
-            &claim,
-        );
+        let shared = &self.placed.names.shared;
+        let simple =
+            plan.memory.simple || [plan.memory.policy, self.placed.spec.policy].contains(&Some(Policy::Simple));
+        let present = diff::present(self.zone.records, shared, &self.input.config.hub, &claim, simple);
         let published: Vec<RecordSet> = present.owned.iter().map(|owned| owned.get().clone()).collect();
+        plan.memory.simple = simple && published_simple(&published, shared).is_some();
         let insync = self.zone.change.as_ref().is_none_or(|(_, pending)| pending.is_none());
         let (timings, now) = (&self.input.config.timings, self.input.now);
         clusters::note_ttls(&mut plan.memory, &published, insync, timings, now);
@@ -154,7 +154,9 @@ impl<'w> Planner<'_, 'w> {
         );
         view.refused = view.refused.take().or(in_the_way.clone());
         let frozen = refused && !self.hostname.deleting;
-        let held = self.hostname.deleting && self.input.hold.is_some();
+        // Nobody can say what a cluster without MemberCluster shall be but out: held whole.
+        let lost = plan.withdrawal.0.iter().any(|name| !found.contains_key(name));
+        let held = (self.hostname.deleting || lost) && self.input.hold.is_some();
         if !frozen && !held && !unreadable && in_the_way.is_none() {
             self.shared_unit(&present, shared.as_ref(), &found, plan);
         }
@@ -189,11 +191,12 @@ impl<'w> Planner<'_, 'w> {
         if let Selection::Clusters(listed) = &self.placed.spec.selection {
             plan.depends.clusters.extend(listed.keys().cloned());
         }
-        self.unusable(&mut selected.clusters, view);
+        let in_zone = clusters::published_clusters(published, &self.input.config.hub);
+        self.unusable(&mut selected.clusters, &in_zone, view);
         let steps = self.steps(false);
         let mut all: BTreeSet<ClusterName> = steps.holding();
         all.extend(selected.clusters.iter().cloned());
-        all.extend(clusters::published_clusters(published, &self.input.config.hub));
+        all.extend(in_zone);
         let look = Look {
             hub: &self.input.config.hub,
             world,
@@ -221,8 +224,9 @@ impl<'w> Planner<'_, 'w> {
         found
     }
 
-    /// Takes clusters that cannot be used out of the selected ones, and tells why.
-    fn unusable(&self, selected: &mut BTreeSet<ClusterName>, view: &mut View) {
+    /// Takes clusters that cannot be used out of the selected ones, and tells why. One whose name is ambiguous only now
+    /// (a DNSZone came later, a backup gave new ages) keeps what it has `in_zone`.
+    fn unusable(&self, selected: &mut BTreeSet<ClusterName>, in_zone: &BTreeSet<ClusterName>, view: &mut View) {
         let world = self.input.world;
         let listed = match &self.placed.spec.selection {
             Selection::Clusters(listed) => listed.keys().cloned().collect(),
@@ -237,6 +241,7 @@ impl<'w> Planner<'_, 'w> {
                 Some(member) if member.facts.deleting => continue,
                 Some(member) => match (self.input.ambiguous.get(name), member.spec()) {
                     (None, Some(_)) => continue,
+                    (Some(_), Some(_)) if in_zone.contains(name) => continue,
                     (Some(problem), _) => problem.clone(),
                     (None, None) => Problem::new(
                         Reason::Invalid,

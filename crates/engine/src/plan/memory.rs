@@ -28,8 +28,8 @@ pub struct HostnameMemory {
     pub ever_live: bool,
     /// The policy in force.
     pub policy: Option<Policy>,
-    /// The confirmation that was used up, so that it works once.
-    pub confirmed: Option<String>,
+    /// Whether the zone still has sets of simple routing, which carry no identifier.
+    pub simple: bool,
 }
 
 /// Of one cluster of a hostname.
@@ -100,7 +100,7 @@ impl HostnameMemory {
             ttls_in_zone: BTreeSet::new(),
             ever_live: status.clusters.iter().any(|cluster| !cluster.addresses.is_empty()),
             policy: status.policy.and_then(|policy| Policy::parse(policy.as_str())),
-            confirmed: None,
+            simple: false,
         }
     }
 }

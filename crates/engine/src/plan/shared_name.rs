@@ -96,7 +96,10 @@ impl Planner<'_, '_> {
         published: &[RecordSet],
     ) -> (BTreeSet<ClusterName>, usize) {
         let live = clusters::live_sets(published, &self.input.config.hub);
-        let by_list = matches!(self.placed.spec.selection, Selection::Clusters(_));
+        let off_list = |name: &ClusterName| match &self.placed.spec.selection {
+            Selection::Clusters(listed) => !listed.contains_key(name),
+            Selection::Selector(_) => false,
+        };
         let leaves = |name: &&ClusterName| {
             let stays = made.clusters.get(*name).map(|state| &state.place);
             if matches!(stays, Some(Place::Live | Place::LastServing(_))) {
@@ -104,7 +107,7 @@ impl Planner<'_, '_> {
             }
             let asked = found.get(*name).is_some_and(|found| found.input.draining.is_some());
             let member = self.input.world.members.get(*name);
-            let taken_off = by_list
+            let taken_off = off_list(name)
                 && member.is_some_and(|member| !member.facts.deleting)
                 && found.get(*name).is_some_and(|found| !found.input.selected);
             !asked && !taken_off

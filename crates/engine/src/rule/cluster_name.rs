@@ -268,6 +268,8 @@ impl<'a> Work<'a> {
             zone: self.input.zone,
             dialect,
             hub: self.input.hub,
+            hostname: self.input.hostname,
+            endpoint: &self.endpoint_name,
             member: external_dns.map(|e| (e.owner_id.as_str(), self.resource.as_str())),
         }
     }

@@ -31,6 +31,8 @@ pub struct Guard {
     since: Option<Mono>,
     /// What a person confirmed, until it is in the zone or wanted no more.
     granted: BTreeMap<HostnameKey, Withdrawal>,
+    /// How often a person confirmed: a part of the hash, so that each word counts once.
+    grants: u64,
 }
 
 /// The zone's side of a verdict.
@@ -99,6 +101,7 @@ impl Guard {
         let fits = self.hash().is_some_and(|held| held == hash);
         if fits {
             self.granted.append(&mut self.held);
+            self.grants += 1;
             self.since = None;
         }
         fits
@@ -110,6 +113,7 @@ impl Guard {
             return None;
         }
         let mut hash = Sha256::new();
+        hash.update(self.grants.to_be_bytes());
         for (hostname, clusters) in &self.held {
             hash.update(format!("{hostname} {clusters:?}\n"));
         }
@@ -190,6 +194,19 @@ mod tests {
         guard.applied(&key(10), Mono(2_000));
         assert!(guard.passes(&key(11), &east(), 1, stand(2), Mono(2_000)));
         assert_eq!(guard.hash(), None);
+    }
+
+    /// API.md: a confirmation works once, though the annotation may stand for ever.
+    #[test]
+    fn the_same_withdrawal_later_needs_another_word() {
+        let mut guard = Guard::default();
+        wave(&mut guard, 11, 12);
+        let hash = guard.hash().unwrap();
+        assert!(guard.confirm(&hash));
+        assert!(guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
+        guard.applied(&key(10), Mono(2_000));
+        assert!(!guard.passes(&key(10), &east(), 1, stand(2), Mono(3_000)));
+        assert!(!guard.confirm(&hash));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::dialect::{PLAIN, TYPES, ownership_txt};
 use crate::effect::Change;
 use crate::value::dns_name::{DnsName, RecordName};
-use crate::value::ids::HubId;
+use crate::value::ids::{HostnameKey, HubId};
 use crate::value::owned::{Owned, Owner, single_txt};
 use crate::value::ownership::OwnershipText;
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
@@ -58,6 +58,10 @@ pub struct Place<'a> {
     pub dialect: &'a Dialect,
     /// The own hub.
     pub hub: &'a HubId,
+    /// The GlobalHostname: what the hub holds for another one is as foreign as anybody's.
+    pub hostname: &'a HostnameKey,
+    /// The name of its DNSEndpoint, which the hub's TXTs name where the member has an ExternalDNS.
+    pub endpoint: &'a str,
     /// The member's owner id and this hostname's DNSEndpoint (`crd/<namespace>/<name>`), if it has an ExternalDNS.
     pub member: Option<(&'a str, &'a str)>,
 }
@@ -160,11 +164,21 @@ impl Place<'_> {
         let text = single_txt(txt).and_then(OwnershipText::read)?;
         is_plain(txt).then_some(())?;
         if text.owner == self.hub.as_str() {
-            return Some(Holder::Hub);
+            return self.is_own(text.resource.as_deref()?).then_some(Holder::Hub);
         }
         let (owner_id, resource) = self.member?;
         let ours = text.owner == owner_id && text.resource.as_deref() == Some(resource);
         ours.then_some(Holder::Member)
+    }
+
+    /// Whether the hub's TXT with this resource is for this hostname, written with or without an ExternalDNS in the
+    /// member.
+    fn is_own(&self, resource: &str) -> bool {
+        let endpoint = || resource.strip_prefix("crd/")?.split_once('/').map(|(_, name)| name);
+        match resource.strip_prefix("globalhostname/") {
+            Some(key) => key == self.hostname.to_string(),
+            None => endpoint() == Some(self.endpoint),
+        }
     }
 
     /// The owner that an ownership TXT names for a set: its own text, or the TXT of a record under this place's name.

@@ -44,6 +44,7 @@ pub enum Owner<'a> {
 pub struct HeldClaim {
     shared: SharedName,
     text: ClaimText,
+    simple: bool,
 }
 
 impl HeldClaim {
@@ -54,7 +55,15 @@ impl HeldClaim {
         ours.then(|| Self {
             shared: shared.clone(),
             text,
+            simple: false,
         })
+    }
+
+    /// The hostname is, or was until now, under simple routing, which writes sets without identifier under the shared
+    /// name: they are the hub's too. Otherwise nothing tells such a set from one that somebody else put there.
+    #[must_use]
+    pub fn with_simple_routing(self) -> Self {
+        Self { simple: true, ..self }
     }
 
     /// The shared name it is for.
@@ -70,7 +79,8 @@ impl HeldClaim {
 
 impl Owned<RecordSet> {
     /// A set under a held claim: the claim itself, a set of the shared name or of a group that carries an identifier
-    /// of this hub, the placeholder, or a simple set of an IP group.
+    /// of this hub, the placeholder, a set of simple routing if the hostname is under that, or a simple set of an IP
+    /// group.
     pub fn under_claim(set: &RecordSet, claim: &HeldClaim) -> Option<Self> {
         let shared = &claim.shared;
         shared.covers(&set.name).then_some(())?;
@@ -81,8 +91,12 @@ impl Owned<RecordSet> {
                 .strip_prefix(claim.text.hub.as_str())
                 .is_some_and(|rest| rest.starts_with('/')),
             Routing::Simple if set.name == *shared.claim() => single_txt(set).and_then(ClaimText::read).is_some(),
-            Routing::Simple if set.name == *shared.name() => is_placeholder(set) || is_simple_policy(set),
-            Routing::Simple => matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname),
+            Routing::Simple if set.name == *shared.name() => {
+                is_placeholder(set) || (claim.simple && is_simple_policy(set))
+            }
+            Routing::Simple => {
+                shared.is_ip_group(&set.name) && matches!(set.record_type, RecordType::A | RecordType::Aaaa)
+            }
         };
         (own && set.data != RecordData::Opaque).then(|| Self(set.clone()))
     }
@@ -132,7 +146,7 @@ pub fn is_placeholder(set: &RecordSet) -> bool {
     set.record_type == RecordType::A && set.routing == Routing::Simple && only
 }
 
-/// Simple routing of one cluster writes sets without identifier under the shared name; the claim covers them.
+/// Whether simple routing of one cluster could have written this.
 fn is_simple_policy(set: &RecordSet) -> bool {
     matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname)
 }

@@ -88,6 +88,13 @@ impl SharedName {
             .is_some_and(|(_, parent)| parent == rest);
         same_parent && label.strip_prefix(own_label).is_some_and(|end| end.starts_with('-'))
     }
+
+    /// Whether it is the name of a cluster's IP group.
+    pub fn is_ip_group(&self, other: &RecordName) -> bool {
+        let (own, label) = (self.claim.name().first_label(), other.name().first_label());
+        let end = label.strip_prefix(own).and_then(|end| end.strip_prefix("-ip-"));
+        self.covers(other) && end.is_some_and(|cluster| !cluster.is_empty())
+    }
 }
 
 fn beside(name: &RecordName, end: &str) -> Result<RecordName, NameError> {

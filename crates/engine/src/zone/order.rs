@@ -80,11 +80,9 @@ fn target(set: &RecordSet) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::value::dns_name::RecordName;
-    use crate::value::ids::{HostedZoneId, HostnameKey, HubId};
-    use crate::value::owned::{HeldClaim, Owned};
-    use crate::value::ownership::ClaimText;
+    use crate::value::ids::HostedZoneId;
+    use crate::value::owned::Owned;
     use crate::value::record::Routing;
-    use crate::value::shared_name::SharedName;
 
     fn set(name: &str, record_type: RecordType, data: RecordData) -> RecordSet {
         RecordSet {
@@ -114,19 +112,7 @@ mod tests {
     }
 
     fn delete(set: &RecordSet) -> Change {
-        let hub = HubId::parse("prod").unwrap();
-        let shared = SharedName::new(RecordName::listed("app.example.com")).unwrap();
-        let text = ClaimText {
-            hub: hub.clone(),
-            hostname: HostnameKey::new("shop", "app"),
-        };
-        let txt = self::set(
-            "_truce.app.example.com",
-            RecordType::Txt,
-            RecordData::values(300, [text.write()]),
-        );
-        let claim = HeldClaim::read(&shared, &txt, &hub).unwrap();
-        Change::Delete(Owned::under_claim(set, &claim).unwrap())
+        Change::Delete(Owned::confirmed(set, "hash", "hash").unwrap())
     }
 
     #[test]

@@ -6,5 +6,6 @@ mod cluster_hostnames;
 #[path = "../zone/fake.rs"]
 #[expect(dead_code, reason = "other tests use the rest of it")]
 mod fake;
+mod others;
 mod sim;
 mod story;

@@ -1,0 +1,105 @@
+//! What belongs to others stays theirs: another GlobalHostname, another writer, another hub, and a person's word.
+
+use serde_json::json;
+use truce_engine::value::dns_name::RecordName;
+use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing};
+
+use crate::sim::Sim;
+
+fn simple(name: &str, record_type: RecordType, value: &str) -> RecordSet {
+    RecordSet {
+        name: RecordName::listed(name),
+        record_type,
+        routing: Routing::Simple,
+        data: RecordData::values(300, [value]),
+        health_check: None,
+    }
+}
+
+/// East without ExternalDNS, so that its cluster name is the hub's.
+fn served() -> Sim {
+    let mut sim = Sim::new();
+    sim.zone_object();
+    sim.member("east", "us-east-1", None);
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.app(&["east"]);
+    sim.until("live", 30, |sim| sim.state("east") == "Live");
+    sim.run(10);
+    sim
+}
+
+/// The names belong to the older of two GlobalHostnames, also while the younger is deleted.
+#[test]
+fn deleting_a_second_hostname_of_the_same_name_takes_nothing_from_the_first() {
+    let mut sim = served();
+    let before = sim.lines();
+    let spec = json!({"hostname": "app.example.com", "ttl": 5, "source": {"service": {"name": "gateway"}},
+        "clusters": [{"name": "east"}]});
+    sim.apply("GlobalHostname", "shop", "copy", spec);
+    sim.run(10);
+    let versions = sim.versions.len();
+    sim.delete("GlobalHostname", "shop", "copy");
+    sim.until("gone", 30, |sim| !sim.exists("GlobalHostname", "shop", "copy"));
+    sim.run(10);
+    assert_eq!(sim.lines(), before);
+    assert_eq!(sim.versions.len(), versions, "no version of the zone in between either");
+}
+
+/// A claim is no proof for a simple set, which carries nobody's name.
+#[test]
+fn a_simple_set_of_another_type_beside_ours_is_not_taken_for_ours() {
+    let mut sim = served();
+    let theirs = simple("app.example.com", RecordType::Aaaa, "2001:db8::1");
+    sim.zone.put(theirs);
+    let before = sim.lines();
+    sim.run(700);
+    assert_eq!(sim.lines(), before);
+    sim.restart();
+    sim.run(60);
+    assert_eq!(sim.lines(), before);
+}
+
+/// Simple routing writes sets without identifier; they stay the hub's through a change of the policy.
+#[test]
+fn the_set_of_simple_routing_is_ours() {
+    let mut sim = served();
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["routing"] = json!({"policy": "Simple"})
+    });
+    sim.until("simple", 10, |sim| {
+        sim.at("app.example.com") == ["app.example.com A 203.0.113.10 ttl 5"]
+    });
+    sim.restart();
+    sim.run(10);
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["routing"] = json!({"policy": "Latency"})
+    });
+    sim.until("latency", 10, |sim| {
+        sim.at("app.example.com") == ["app.example.com A [demo/east us-east-1] 203.0.113.10 ttl 5"]
+    });
+}
+
+/// DESIGN.md, section 2: a rebuilt hub takes over once a person says that the other is gone.
+#[test]
+fn a_confirmed_takeover_of_the_hub_id_goes_on_with_the_annotation_standing() {
+    let mut sim = served();
+    let fence = "\"heritage=truce,truce/owner=demo,truce/instance=other,truce/term=9,truce/batch=1\"";
+    sim.zone
+        .put(simple("_truce-hub-demo.example.com", RecordType::Txt, fence));
+    sim.restart();
+    sim.until("in use", 30, |sim| {
+        sim.condition("DNSZone", "", "example-com", "Accessible") == "False/HubIdInUse"
+    });
+    let key = ("DNSZone".to_owned(), String::new(), "example-com".to_owned());
+    let text = sim.objects[&key]["status"]["conditions"][0]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let hash = text.rsplit(": ").next().unwrap().to_owned();
+    sim.annotate("DNSZone", "", "example-com", "dns.truce.dev/confirm", &hash);
+    sim.run(10);
+    sim.gateway("east", &["203.0.113.11"]);
+    sim.until("written", 30, |sim| {
+        sim.at("app.example.com")[0].contains("203.0.113.11")
+    });
+}
