@@ -181,6 +181,18 @@ impl Place<'_> {
         }
     }
 
+    /// The owner other than the hub whose TXT of a type names this hostname's DNSEndpoint, whichever namespace that is in.
+    pub fn owner_before(&self, records: &Records, record_type: RecordType) -> Option<String> {
+        let names = [self.dialect, &PLAIN].map(|dialect| dialect.txt_name(self.name, record_type, self.zone));
+        let sets = names.iter().flatten().flat_map(|name| records.at(name));
+        let mut texts = sets.filter_map(single_txt).filter_map(OwnershipText::read);
+        let theirs = |text: &OwnershipText| {
+            let resource = text.resource.as_deref().unwrap_or_default();
+            text.owner != self.hub.as_str() && resource.starts_with("crd/") && self.is_own(resource)
+        };
+        texts.find(theirs).map(|text| text.owner)
+    }
+
     /// The owner that an ownership TXT names for a set: its own text, or the TXT of a record under this place's name.
     pub fn owner_of(&self, records: &Records, set: &RecordSet) -> Option<String> {
         let text = |txt: &RecordSet| single_txt(txt).and_then(OwnershipText::read).map(|text| text.owner);

@@ -16,10 +16,14 @@ use crate::effect::MemberEffect;
 use crate::event::DnsEndpointSeen;
 use crate::value::dns_name::RecordName;
 use crate::value::owned::is_placeholder;
+use crate::value::record::RecordType;
 use crate::world::members::{ExternalDns, ExternalDnsPolicy};
 
 /// The next step of releasing `held`; whether nothing is left of it. Without a wanted name the DNSEndpoint goes too.
 pub(super) fn name(work: &mut Work<'_>, held: Option<&RecordName>) -> bool {
+    if !work.input.abandoned && held.is_some_and(|name| held_by_unnamed(work, name)) {
+        return false;
+    }
     if work.external_dns().is_none() {
         return hub_lets_go(work, held) && stray_object_is_gone(work);
     }
@@ -262,6 +266,33 @@ fn object_goes(work: &mut Work<'_>, held: Option<&RecordName>, object: Option<&D
     }
     object_step(work, object);
     false
+}
+
+/// Whether an ExternalDNS that the MemberCluster does not name (any more, or by another owner id) holds the name for
+/// this hostname's DNSEndpoint: nobody here can tell it to let go, so that is said.
+fn held_by_unnamed(work: &mut Work<'_>, name: &RecordName) -> bool {
+    let place = work.place(name);
+    let named = work.external_dns().map(|external_dns| external_dns.owner_id.as_str());
+    let others = |record_type: &RecordType| {
+        let owner = place.owner_before(work.input.records, *record_type)?;
+        (Some(owner.as_str()) != named).then_some((*record_type, owner))
+    };
+    let found: Vec<(RecordType, String)> = super::dialect::TYPES.iter().filter_map(others).collect();
+    let Some((_, owner)) = found.first() else {
+        return false;
+    };
+    let message = format!(
+        "the ExternalDNS {owner:?} of cluster {cluster} holds {name} for this hostname, but MemberCluster {cluster} does \
+         not name it under externalDNS: write it there until the name is released, or give up what is left with {}",
+        abandon(work),
+        cluster = work.input.cluster,
+    );
+    work.problem(Reason::ReleaseBlocked, message);
+    for (record_type, owner) in found {
+        let left = format!("{record_type} {name} with its ownership TXT (owner {owner:?}) and a DNSEndpoint");
+        work.out.left.push(left);
+    }
+    true
 }
 
 /// Without a member's ExternalDNS all is the hub's.

@@ -103,3 +103,32 @@ fn a_confirmed_takeover_of_the_hub_id_goes_on_with_the_annotation_standing() {
         sim.at("app.example.com")[0].contains("203.0.113.11")
     });
 }
+
+/// A member's ExternalDNS that its MemberCluster no longer names still publishes what it was told.
+#[test]
+fn what_an_external_dns_holds_that_the_member_cluster_no_longer_names_is_not_forgotten() {
+    let mut sim = Sim::new();
+    sim.zone_object();
+    sim.member("east", "us-east-1", Some(("ed-east", true)));
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.app(&["east"]);
+    sim.until("adopted", 60, |sim| {
+        sim.condition("GlobalHostname", "shop", "app", "ClusterHostnamesReady") == "True/Adopted"
+    });
+    sim.patch("MemberCluster", "", "east", |spec| spec["externalDNS"] = json!([]));
+    sim.run(20);
+    sim.delete("GlobalHostname", "shop", "app");
+    sim.run(60);
+    assert!(sim.exists("GlobalHostname", "shop", "app"));
+    let message = sim.status().to_string();
+    assert!(
+        message.contains("ReleaseBlocked") && message.contains("ed-east"),
+        "{message}"
+    );
+    sim.patch("MemberCluster", "", "east", |spec| {
+        spec["externalDNS"] = json!([{"ownerID": "ed-east", "policy": "sync", "interval": "3s"}])
+    });
+    sim.until("released", 60, |sim| !sim.exists("GlobalHostname", "shop", "app"));
+    assert_eq!(sim.lines(), Vec::<String>::new());
+    assert!(sim.members["east"].endpoints.is_empty());
+}
