@@ -4,7 +4,9 @@
 
 use serde_json::json;
 use truce_engine::effect::{Effect, EffectId, HubEffect, MemberEffect, Status};
-use truce_engine::event::{Class, Event, Failure, HubEvent, HubObject, MemberEvent, MemberKind, Success, WatchKey};
+use truce_engine::event::{
+    Class, Event, Failure, HubEvent, HubObject, HubRef, MemberEvent, MemberKind, Success, WatchKey,
+};
 use truce_engine::time::{Mono, Now, Timings, Wall};
 use truce_engine::value::ids::{ClusterName, HubId};
 use truce_engine::{Config, Engine};
@@ -180,4 +182,17 @@ fn another_cluster_behind_the_address_is_asked_who_it_is_and_shown_with_its_hash
     let hash = truce_engine::rule::identity::confirm_hash(SECOND);
     let last = story.last();
     assert!(last.starts_with("ClusterReplaced") && last.contains(&hash), "{last}");
+}
+
+#[test]
+fn the_session_of_a_member_cluster_that_is_gone_is_closed() {
+    let mut story = Story::begin(FIRST);
+    let name = "east".to_owned();
+    story.tell(Event::Hub(HubEvent::Gone(HubRef::MemberCluster { name })));
+    let now = story.now();
+    let (effects, _) = story.engine.poll(now);
+    let closes = |(_, effect): &&(EffectId, Effect)| matches!(effect, Effect::Member(_, MemberEffect::Close));
+    assert_eq!(effects.iter().filter(closes).count(), 1, "{effects:?}");
+    let (effects, _) = story.engine.poll(now);
+    assert_eq!(effects.iter().filter(closes).count(), 0, "once");
 }

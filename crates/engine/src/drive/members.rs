@@ -24,6 +24,8 @@ const OPEN_AGAIN: Duration = Duration::from_secs(15);
 pub struct Wanted {
     count: BTreeMap<ClusterName, BTreeMap<WatchKey, usize>>,
     relist: BTreeSet<(ClusterName, WatchKey)>,
+    /// Members that a session was opened with: it is closed also when their MemberCluster is gone.
+    opened: BTreeSet<ClusterName>,
 }
 
 impl Wanted {
@@ -89,9 +91,19 @@ pub fn next(
                 let effect = Effect::Member(cluster.clone(), effect);
                 let id = in_flight.start(&effect);
                 started(member, id, &effect, now.mono);
+                wanted.opened.insert(cluster.clone());
                 out.push((id, effect));
             }
         }
+    }
+    let left = |cluster: &ClusterName| {
+        !world.members.contains_key(cluster) && !in_flight.is_busy(&Sink::Session(cluster.clone()))
+    };
+    let left: Vec<_> = wanted.opened.iter().filter(|cluster| left(cluster)).cloned().collect();
+    for cluster in left {
+        wanted.opened.remove(&cluster);
+        let effect = Effect::Member(cluster, MemberEffect::Close);
+        out.push((in_flight.start(&effect), effect));
     }
     wake
 }
