@@ -36,7 +36,7 @@ demo: ## The main job, step by step; KEEP=1 leaves everything up until Ctrl-C
 	@KEEP=$(KEEP) $(CARGO) run --locked --quiet -p truce-e2e --bin demo
 
 bench: ## Planning time, memory, and time from Service to answer
-	$(CARGO) bench --locked -p truce-engine
+	$(CARGO) bench --locked -p truce-engine --bench plan
 	$(CARGO) run --locked --release -p truce-e2e --bin latency
 
 kill-sweep: ## Kill the operator at every write of a short story
