@@ -129,7 +129,15 @@ impl Tell<'_> {
             status: member.facts.status.clone(),
         };
         offer(queue, Status::MemberCluster { name, status }, known, findings.draining);
-        let in_use = unread || sum.hostnames > 0 || !sum.left.is_empty();
+        let told = |hostname: &crate::world::hostnames::Hostname| {
+            hostname
+                .status
+                .clusters
+                .iter()
+                .any(|status| status.name == cluster.as_str() && status.adoption.is_some())
+        };
+        let unreadable = member.spec().is_none() && self.world.hostnames.values().any(told);
+        let in_use = unread || unreadable || sum.hostnames > 0 || !sum.left.is_empty();
         let finalizer = finalizer(member.facts.deleting, member.facts.finalizer, in_use);
         want_finalizer(queue, object, finalizer);
     }

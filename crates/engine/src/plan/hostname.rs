@@ -17,6 +17,7 @@ use super::status;
 use super::view::{ClusterView, View};
 use crate::reason::Problem;
 use crate::rule::last_serving::published_simple;
+use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::ids::ClusterName;
 use crate::value::owned::is_placeholder;
 use crate::value::ownership::ClaimText;
@@ -137,12 +138,13 @@ impl<'w> Planner<'_, 'w> {
         let found = self.look(&published, insync, book, plan, &mut view);
         let unreadable = self.unreadable(&published, &mut view);
         let refused = view.refused.is_some();
-        let shared = self.shared(&found, &present, &published, plan);
+        let shared = self.shared(&found, &present, &published, refused, plan);
         let in_the_way = self.in_the_way(&present, &shared);
-        if let (Some(shared), false) = (&shared, refused) {
+        let holds = present.claim.is_some();
+        if let (Some(shared), true) = (&shared, holds || !refused) {
             view.policy = Some((shared.policy, shared.policy_reason.clone()));
             view.problems.extend(shared.problems.iter().cloned());
-            if shared.refused {
+            if shared.refused && !refused {
                 view.refused = shared.problems.first().cloned();
             }
         }
@@ -153,14 +155,19 @@ impl<'w> Planner<'_, 'w> {
                 .map(|note| Problem::new(Reason::Accepted, note.clone())),
         );
         view.refused = view.refused.take().or(in_the_way.clone());
-        let frozen = refused && !self.hostname.deleting;
+        let blocked = in_the_way.is_some() && self.blocked(&present, &shared);
+        let frozen = refused && !holds && !self.hostname.deleting;
         // Nobody can say what a cluster without MemberCluster shall be but out: held whole.
         let lost = plan.withdrawal.0.iter().any(|name| !found.contains_key(name));
         let held = (self.hostname.deleting || lost) && self.input.hold.is_some();
-        if !frozen && !held && !unreadable && in_the_way.is_none() {
+        if !frozen && !held && !unreadable && !blocked {
             self.shared_unit(&present, shared.as_ref(), &found, plan);
         }
-        let names = self.cluster_names(&found, frozen || in_the_way.is_some(), plan);
+        let names = self.cluster_names(
+            &found,
+            (refused && !self.hostname.deleting) || in_the_way.is_some(),
+            plan,
+        );
         self.conclude(view, &present, published, found, shared, names, plan)
     }
 
@@ -232,7 +239,17 @@ impl<'w> Planner<'_, 'w> {
             Selection::Clusters(listed) => listed.keys().cloned().collect(),
             Selection::Selector(_) => BTreeSet::new(),
         };
-        for name in listed.union(&selected.clone()) {
+        let told = self
+            .hostname
+            .status
+            .clusters
+            .iter()
+            .filter(|status| status.adoption.is_some());
+        let told = told.filter_map(|status| ClusterName::parse(&status.name).ok());
+        let unread = told.filter(|name| world.members.get(name).is_some_and(|member| member.spec().is_none()));
+        let mut names: BTreeSet<ClusterName> = listed.union(selected).cloned().collect();
+        names.extend(unread);
+        for name in &names {
             let problem = match world.members.get(name) {
                 None => Problem::new(
                     Reason::ClusterNotFound,
@@ -250,9 +267,20 @@ impl<'w> Planner<'_, 'w> {
                 },
             };
             selected.remove(name);
+            // What is told of its cluster name stands, for it may be there still.
+            let told = self
+                .hostname
+                .status
+                .clusters
+                .iter()
+                .find(|status| status.name == name.as_str());
+            let cluster_hostname = told.and_then(|status| DnsName::parse(status.cluster_hostname.as_deref()?).ok());
             let cluster = ClusterView {
                 selected: true,
                 address_problem: Some(problem),
+                adoption: told.and_then(|status| status.adoption),
+                cluster_hostname: cluster_hostname
+                    .and_then(|name| RecordName::within(name, &self.placed.zone_spec.domain)),
                 ..ClusterView::default()
             };
             view.clusters.insert(name.clone(), cluster);

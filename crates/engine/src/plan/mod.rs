@@ -12,6 +12,7 @@ pub mod input;
 pub mod memory;
 mod outcome;
 pub mod progress;
+pub mod reach;
 pub mod share;
 mod shared_name;
 pub mod status;

@@ -70,6 +70,35 @@ impl Planner<'_, '_> {
         }
     }
 
+    /// Clusters that have a cluster name by the status, but whose MemberCluster was never valid since the start: nobody
+    /// can say what they still hold.
+    fn unreadable_members(&self) -> Vec<String> {
+        let told = self
+            .hostname
+            .status
+            .clusters
+            .iter()
+            .filter(|status| status.adoption.is_some());
+        let names = told.filter_map(|status| ClusterName::parse(&status.name).ok());
+        let abandoned = |name: &ClusterName| self.hostname.abandon.as_ref() == Some(name);
+        names
+            .filter(|name| {
+                self.input
+                    .world
+                    .members
+                    .get(name)
+                    .is_some_and(|member| member.spec().is_none())
+            })
+            .filter(|name| !abandoned(name))
+            .map(|name| {
+                format!(
+                    "{name}: its MemberCluster is invalid; mend it, or annotate {}={name}",
+                    truce_api::ABANDON
+                )
+            })
+            .collect()
+    }
+
     /// A hostname that goes drops its finalizer once the zone and every member are proven clean of it.
     fn deletion(&self, view: &mut View, present: &Present, plan: &mut HostnamePlan) {
         let mut left: Vec<String> = view
@@ -81,10 +110,19 @@ impl Planner<'_, '_> {
         if shared > 0 {
             left.push(format!("{shared} record sets of {}", self.placed.spec.hostname));
         }
+        left.extend(self.unreadable_members());
         let holds = view.clusters.values().any(|cluster| !cluster.left.is_empty());
         let open = plan.progress.values().any(|progress| !progress.left.is_empty());
         let pending = self.zone.change.as_ref().is_some_and(|(_, pending)| pending.is_some());
-        if shared == 0 && !holds && !open && plan.units.is_empty() && plan.endpoints.is_empty() && !pending {
+        let unreadable = !self.unreadable_members().is_empty();
+        if shared == 0
+            && !unreadable
+            && !holds
+            && !open
+            && plan.units.is_empty()
+            && plan.endpoints.is_empty()
+            && !pending
+        {
             plan.finalizer = self.hostname.finalizer.then_some(false);
         }
         view.deleting = Some(left);

@@ -11,6 +11,7 @@ use super::clusters::{self, Found};
 use super::diff::{self, Present};
 use super::hostname::Planner;
 use super::input::HostnamePlan;
+use super::reach::{InZone, Reach};
 use super::view::View;
 use crate::reason::Problem;
 use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
@@ -44,6 +45,7 @@ impl Planner<'_, '_> {
         found: &BTreeMap<ClusterName, Found>,
         present: &Present,
         published: &[RecordSet],
+        refused: bool,
         plan: &mut HostnamePlan,
     ) -> Option<SharedPlan> {
         if self.hostname.deleting {
@@ -51,37 +53,58 @@ impl Planner<'_, '_> {
             plan.withdrawal = (live.keys().cloned().collect(), live.values().sum());
             return None;
         }
-        let mut inputs: BTreeMap<_, _> = found
-            .iter()
-            .map(|(name, found)| (name.clone(), found.input.clone()))
-            .collect();
-        let make = |inputs: &BTreeMap<ClusterName, shared::ClusterInput>, in_force| {
+        let in_force = plan.memory.policy;
+        let zone = InZone {
+            hub: &self.input.config.hub,
+            shared: &self.placed.names.shared,
+            published,
+        };
+        let make = |reach: Reach, inputs: BTreeMap<ClusterName, shared::ClusterInput>| {
             shared::plan(&SharedInput {
-                hub: &self.input.config.hub,
-                shared: &self.placed.names.shared,
+                hub: zone.hub,
+                shared: zone.shared,
                 hosted_zone: &self.placed.zone_spec.hosted_zone,
                 apex: self.placed.spec.hostname == self.placed.zone_spec.domain,
-                spec: &self.placed.spec,
-                clusters: inputs,
+                spec: &reach.spec(&self.placed.spec, in_force),
+                clusters: &reach.clusters(inputs, zone),
                 published,
                 in_force,
                 ever_live: plan.memory.ever_live,
                 claimed: present.claim.is_some(),
-                wildcard_answers: wildcard_answers(self.zone.records, self.placed.names.shared.name()),
+                wildcard_answers: wildcard_answers(self.zone.records, zone.shared.name()),
             })
         };
-        let mut made = make(&inputs, plan.memory.policy);
+        let reach = match (self.paused(), refused) {
+            (true, _) => Reach::DrainsOnly,
+            (false, true) => Reach::NothingNew,
+            (false, false) => Reach::Whole,
+        };
+        let mut inputs: BTreeMap<_, _> = found
+            .iter()
+            .map(|(name, found)| (name.clone(), found.input.clone()))
+            .collect();
+        let mut made = make(reach, inputs.clone());
         plan.withdrawal = self.withdrawal(found, &made, published);
-        if self.input.hold.is_some() || self.paused() {
+        if self.input.hold.is_some() {
             // Whoever leaves without having been asked to stays as the zone has it.
             for name in &plan.withdrawal.0 {
                 if let Some(input) = inputs.get_mut(name) {
                     input.selected = true;
-                    input.address =
-                        clusters::in_zone(published, &self.placed.names.shared, &self.input.config.hub, name);
+                    input.address = clusters::in_zone(published, zone.shared, zone.hub, name);
                 }
             }
-            made = make(&inputs, plan.memory.policy);
+            made = make(reach, inputs.clone());
+        }
+        if made.refused && present.claim.is_some() {
+            // What the spec asks for cannot be served; what is served is still drained and follows its addresses.
+            let fallback = make(Reach::NothingNew, inputs);
+            if !fallback.refused {
+                made = SharedPlan {
+                    problems: made.problems,
+                    refused: true,
+                    ..fallback
+                };
+            }
         }
         plan.memory.policy = Some(made.policy);
         Some(made)
@@ -160,9 +183,10 @@ impl Planner<'_, '_> {
         let claim = shared
             .filter(|shared| shared.claim)
             .map(|_| diff::claim_set(names, &text));
-        let wanted: &[RecordSet] = shared.map_or(&[], |shared| shared.sets.as_slice());
-        let confirmed = self.confirmed(present, wanted);
-        let changes = diff::changes(present, confirmed, claim, wanted, self.zone.records);
+        let wanted: Vec<RecordSet> = shared.map(|shared| shared.sets.clone()).unwrap_or_default();
+        let confirmed = self.confirmed(present, &wanted);
+        let wanted = self.free_of_others(present, &confirmed, wanted);
+        let changes = diff::changes(present, confirmed, claim, &wanted, self.zone.records);
         if changes.is_empty() {
             return;
         }
@@ -182,6 +206,34 @@ impl Planner<'_, '_> {
             priority,
             changes,
         });
+    }
+
+    /// What is wanted, less the families in which somebody else's set stands in the way: the families never lean on
+    /// each other.
+    fn free_of_others(
+        &self,
+        present: &Present,
+        confirmed: &[Owned<RecordSet>],
+        mut wanted: Vec<RecordSet>,
+    ) -> Vec<RecordSet> {
+        if confirmed.is_empty() {
+            let others = diff::in_the_way(present, &self.placed.names.shared, &wanted);
+            let blocked: BTreeSet<RecordType> = others.iter().map(|set| set.record_type).collect();
+            wanted.retain(|set| !blocked.contains(&set.record_type));
+        }
+        wanted
+    }
+
+    /// Whether what stands in the way leaves nothing to be done: nothing is claimed yet, or it is no matter of one
+    /// family alone.
+    pub(super) fn blocked(&self, present: &Present, shared: &Option<SharedPlan>) -> bool {
+        let Some(shared) = shared else { return false };
+        let others = diff::in_the_way(present, &self.placed.names.shared, &shared.sets);
+        let family = |set: &&RecordSet| {
+            matches!(set.record_type, RecordType::A | RecordType::Aaaa) && set.name == *self.placed.names.shared.name()
+        };
+        let cname = shared.sets.iter().any(|set| set.record_type == RecordType::Cname);
+        present.claim.is_none() || cname || !others.iter().all(family)
     }
 
     /// The foreign sets that a person agreed to replace.

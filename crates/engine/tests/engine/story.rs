@@ -429,3 +429,90 @@ fn cluster_hostnames_are_ready_only_with_their_writers() {
         "True/Adopted"
     );
 }
+
+/// `paused` writes nothing but a drain.
+#[test]
+fn a_paused_hostname_is_drained_and_otherwise_left_alone() {
+    let mut sim = live();
+    sim.annotate("GlobalHostname", "shop", "app", "dns.truce.dev/paused", "true");
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["weights"] = json!({"west": 0});
+        spec["routing"] = json!({"policy": "Weighted"});
+    });
+    sim.gateway("east", &["203.0.113.99"]);
+    sim.until("drained", 60, |sim| sim.state("west") == "Drained");
+    assert_eq!(
+        sim.at("app.example.com"),
+        ["app.example.com A [demo/east us-east-1] 203.0.113.10 ttl 5"]
+    );
+    assert!(sim.at("app-east.example.com")[0].contains("203.0.113.10"));
+}
+
+/// A claim that is taken away freezes nothing that serves: drains and addresses go on, nothing new comes.
+#[test]
+fn a_hostname_that_is_no_longer_allowed_still_drains_and_follows_its_load_balancers() {
+    let mut sim = live();
+    sim.patch("DNSZone", "", "example-com", |spec| spec["claims"] = json!([]));
+    sim.member("north", "eu-west-1", None);
+    sim.gateway("north", &["203.0.113.40"]);
+    sim.app(&["east", "west", "north"]);
+    sim.gateway("east", &["203.0.113.99"]);
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["weights"] = json!({"west": 0})
+    });
+    sim.until("drained", 60, |sim| sim.state("west") == "Drained");
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Accepted"),
+        "False/ClaimNotAllowed"
+    );
+    assert_eq!(
+        sim.at("app.example.com"),
+        ["app.example.com A [demo/east us-east-1] 203.0.113.99 ttl 5"]
+    );
+}
+
+/// A forced policy that does not fit any more is told; what it published is still drained.
+#[test]
+fn a_policy_that_does_not_fit_any_more_still_drains() {
+    let mut sim = live();
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["routing"] = json!({"policy": "Latency"})
+    });
+    sim.run(5);
+    sim.member("east2", "us-east-1", None);
+    sim.gateway("east2", &["203.0.113.30"]);
+    let two = json!([{"name": "east"}, {"name": "west"}, {"name": "east2"}]);
+    sim.patch("GlobalHostname", "shop", "app", |spec| spec["clusters"] = two);
+    sim.run(20);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Accepted"),
+        "False/PolicyNotPossible"
+    );
+    sim.patch("GlobalHostname", "shop", "app", |spec| {
+        spec["weights"] = json!({"west": 0})
+    });
+    sim.until("drained", 60, |sim| sim.state("west") == "Drained");
+    assert_eq!(
+        sim.at("app.example.com"),
+        ["app.example.com A [demo/east us-east-1] 203.0.113.10 ttl 5"]
+    );
+}
+
+/// Law 6: nothing is forgotten because a MemberCluster is invalid when the operator starts.
+#[test]
+fn a_hostname_waits_with_going_for_a_member_cluster_that_is_invalid() {
+    let mut sim = live();
+    sim.patch("MemberCluster", "", "west", |spec| spec["region"] = json!("mars-1"));
+    sim.restart();
+    sim.run(10);
+    sim.delete("GlobalHostname", "shop", "app");
+    sim.run(60);
+    assert!(
+        sim.exists("GlobalHostname", "shop", "app"),
+        "west still has a DNSEndpoint"
+    );
+    sim.patch("MemberCluster", "", "west", |spec| spec["region"] = json!("us-west-2"));
+    sim.until("gone", 120, |sim| !sim.exists("GlobalHostname", "shop", "app"));
+    assert_eq!(sim.lines(), Vec::<String>::new());
+    assert!(sim.members["west"].endpoints.is_empty());
+}
