@@ -106,11 +106,27 @@ impl DnsName {
 /// (Route 53 API reference, ListResourceRecordSets, "Sort order").
 impl Ord for DnsName {
     fn cmp(&self, other: &Self) -> Ordering {
-        fn bytes(name: &DnsName) -> impl Iterator<Item = u8> + '_ {
-            name.labels().rev().flat_map(|label| label.bytes().chain([b'.']))
+        let (one, two) = (self.0.as_bytes(), other.0.as_bytes());
+        let common = one.iter().rev().zip(two.iter().rev()).take_while(|(a, b)| a == b).count();
+        let (one_left, two_left) = (one.len() - common, two.len() - common);
+        match (one_left, two_left) {
+            (0, 0) => return Ordering::Equal,
+            // A name that ends where the other goes on with another label comes first.
+            (0, _) if two[two_left - 1] == b'.' => return Ordering::Less,
+            (_, 0) if one[one_left - 1] == b'.' => return Ordering::Greater,
+            _ => {}
         }
-        bytes(self).cmp(bytes(other))
+        // The labels that differ end at the first dot of what is common.
+        label(one, one_left).cmp(label(two, two_left))
     }
+}
+
+/// The label that position `at` is in (or ends), with the dot that ends it.
+fn label(name: &[u8], at: usize) -> impl Iterator<Item = &u8> {
+    let is_dot = |byte: &u8| *byte == b'.';
+    let end = name[at..].iter().position(is_dot).map_or(name.len(), |dot| at + dot);
+    let start = name[..at].iter().rposition(is_dot).map_or(0, |dot| dot + 1);
+    name[start..end].iter().chain(b".")
 }
 
 impl PartialOrd for DnsName {
@@ -234,6 +250,20 @@ mod tests {
             "a.b.example.com",
         ];
         assert_eq!(names, sorted.map(name));
+    }
+
+    #[test]
+    fn order_is_that_of_the_reversed_names_as_text() {
+        let reversed = |name: &DnsName| name.labels().rev().fold(String::new(), |text, label| text + label + ".");
+        let labels = ["a", "b", "a-b", "b-c", "a0", "_x", "*", "aa", "ab"];
+        let mut names = vec![name("com")];
+        for first in labels {
+            names.push(name(&format!("{first}.com")));
+            names.extend(labels[..6].iter().map(|second| name(&format!("{first}.{second}.com"))));
+        }
+        for (one, two) in names.iter().flat_map(|one| names.iter().map(move |two| (one, two))) {
+            assert_eq!(one.cmp(two), reversed(one).cmp(&reversed(two)), "{one} {two}");
+        }
     }
 
     #[test]
