@@ -9,12 +9,12 @@ use super::zones::{Zone, Zones};
 use crate::effect::{Effect, HubEffect, MemberEffect, Sink, Status};
 use crate::event::HubRef;
 use crate::pace::queue::Queue;
-use crate::plan::accept::{self, Placed};
+use crate::plan::accept;
 use crate::plan::input::{Config, HostnamePlan, PlanInput};
 use crate::plan::memory::{AddressBook, HostnameMemory};
 use crate::plan::{diff, hostname};
 use crate::reason::Problem;
-use crate::rule::ambiguous::{self, Shared};
+use crate::rule::ambiguous;
 use crate::rule::dialect;
 use crate::rule::hold::Stand;
 use crate::time::{Mono, Now};
@@ -121,14 +121,10 @@ impl Plans {
             .iter()
             .map(|(name, member)| (name, member.facts.created))
             .collect();
-        let placed: Vec<_> = world
+        let shared: Vec<_> = world
             .hostnames
             .values()
-            .filter_map(|h| Some((h, accept::place(world, h).ok()?)))
-            .collect();
-        let shared: Vec<_> = placed
-            .iter()
-            .map(|(hostname, placed)| shared_name(hostname, placed))
+            .filter_map(|hostname| accept::shared(world, hostname))
             .collect();
         let refused = |(name, created): &(&ClusterName, _)| {
             let problem = ambiguous::cluster(name, *created, clusters.iter().copied(), shared.iter().copied())?;
@@ -252,7 +248,7 @@ impl Plans {
             plan = self.make(hostname, memory, world, config, sinks, Some(problem), now);
         }
         let before = before.unwrap_or_default();
-        self.hand_on(hostname, &before, &plan, dirty, sinks);
+        self.hand_on(hostname, &before, &mut plan, dirty, sinks);
         self.by_key.insert(key.clone(), plan);
     }
 
@@ -330,7 +326,7 @@ impl Plans {
         &mut self,
         hostname: &Hostname,
         before: &HostnamePlan,
-        plan: &HostnamePlan,
+        plan: &mut HostnamePlan,
         dirty: &mut Dirty,
         sinks: &mut Sinks<'_>,
     ) {
@@ -345,7 +341,8 @@ impl Plans {
         if before.waits_for_zone != plan.waits_for_zone {
             dirty.members.extend(plan.depends.clusters.iter().cloned());
         }
-        sinks.index.update(key, plan.depends.clone());
+        // The index and the API server keep these two; a copy of each for every hostname would double the world.
+        sinks.index.update(key, std::mem::take(&mut plan.depends));
         sinks.wanted.change(&before.watches, &plan.watches);
         for (cluster, watch) in &plan.relists {
             sinks.wanted.relist(cluster.clone(), watch.clone());
@@ -440,11 +437,11 @@ pub fn reference(key: &HostnameKey) -> HubRef {
     }
 }
 
-fn hostname_status(key: &HostnameKey, plan: &HostnamePlan) -> Status {
+fn hostname_status(key: &HostnameKey, plan: &mut HostnamePlan) -> Status {
     Status::GlobalHostname {
         namespace: key.namespace.to_string(),
         name: key.name.to_string(),
-        status: plan.status.clone(),
+        status: std::mem::take(&mut plan.status),
     }
 }
 
@@ -453,14 +450,5 @@ fn hostname_known(hostname: &Hostname) -> Status {
         namespace: hostname.key.namespace.to_string(),
         name: hostname.key.name.to_string(),
         status: hostname.status.clone(),
-    }
-}
-
-fn shared_name<'a>(hostname: &'a Hostname, placed: &'a Placed) -> Shared<'a> {
-    Shared {
-        key: &hostname.key,
-        hostname: &placed.spec.hostname,
-        domain: &placed.zone_spec.domain,
-        created: hostname.created,
     }
 }

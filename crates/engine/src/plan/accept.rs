@@ -67,6 +67,23 @@ pub fn place(world: &World, hostname: &Hostname) -> Result<Placed, Problem> {
     })
 }
 
+/// The shared name of a hostname as far as cluster names can be taken for it; `None` if it has no zone.
+pub fn shared<'a>(world: &'a World, hostname: &'a Hostname) -> Option<Shared<'a>> {
+    let spec = hostname.spec.as_ref().ok()?;
+    let kept = hostname.status.zone.as_ref().map(|zone| zone_of::Kept {
+        name: &zone.name,
+        id: &zone.id,
+    });
+    let choice = zone_of::zone_of(spec, kept, &world.zones).ok()?;
+    let zone = world.zones.get(&choice.zone)?.spec.as_ref().ok()?;
+    Some(Shared {
+        key: &hostname.key,
+        hostname: &spec.hostname,
+        domain: &zone.domain,
+        created: hostname.created,
+    })
+}
+
 /// Why the namespace may not declare the name, if it may not: by the zone's claims, or because a cluster's name makes
 /// it ambiguous.
 pub fn refused(config: &Config, world: &World, hostname: &Hostname, placed: &Placed) -> Option<Problem> {

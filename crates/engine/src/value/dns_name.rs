@@ -107,7 +107,12 @@ impl DnsName {
 impl Ord for DnsName {
     fn cmp(&self, other: &Self) -> Ordering {
         let (one, two) = (self.0.as_bytes(), other.0.as_bytes());
-        let common = one.iter().rev().zip(two.iter().rev()).take_while(|(a, b)| a == b).count();
+        let common = one
+            .iter()
+            .rev()
+            .zip(two.iter().rev())
+            .take_while(|(a, b)| a == b)
+            .count();
         let (one_left, two_left) = (one.len() - common, two.len() - common);
         match (one_left, two_left) {
             (0, 0) => return Ordering::Equal,
@@ -254,7 +259,11 @@ mod tests {
 
     #[test]
     fn order_is_that_of_the_reversed_names_as_text() {
-        let reversed = |name: &DnsName| name.labels().rev().fold(String::new(), |text, label| text + label + ".");
+        let reversed = |name: &DnsName| {
+            name.labels()
+                .rev()
+                .fold(String::new(), |text, label| text + label + ".")
+        };
         let labels = ["a", "b", "a-b", "b-c", "a0", "_x", "*", "aa", "ab"];
         let mut names = vec![name("com")];
         for first in labels {
