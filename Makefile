@@ -22,13 +22,13 @@ lint: ## Check with clippy; warnings are errors
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 unit: ## Unit, case and property tests
-	$(CARGO) test --locked --workspace --exclude truce-e2e
+	$(CARGO) test --locked --no-fail-fast --workspace --exclude truce-e2e
 
 crd-test: ## CRD tests against a real API server
 	$(CARGO) test --locked -p truce-e2e --test crds -- --nocapture
 
 e2e: ## The end-to-end suite: real control planes, real ExternalDNS, the AWS double
-	TRUCE_E2E_KILLS=$(KILLS) $(CARGO) test --locked -p truce-e2e -- --nocapture --test-threads=1
+	TRUCE_E2E_KILLS=$(KILLS) $(CARGO) test --locked --no-fail-fast -p truce-e2e -- --nocapture --test-threads=1
 
 test: fmt lint unit e2e ## All checks and tests, CRD tests among them
 
