@@ -138,6 +138,11 @@ impl<'w> Planner<'_, 'w> {
         let found = self.look(&published, insync, book, plan, &mut view);
         let unreadable = self.unreadable(&published, &mut view);
         let refused = view.refused.is_some();
+        let mut found = found;
+        if refused && present.claim.is_none() {
+            // Nothing of it is published, so nothing serves, drains or stands in anybody's way.
+            found.values_mut().for_each(|found| found.input.selected = false);
+        }
         let shared = self.shared(&found, &present, &published, refused, plan);
         let in_the_way = self.in_the_way(&present, &shared);
         let holds = present.claim.is_some();

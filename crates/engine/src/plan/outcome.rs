@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use truce_api::Reason;
+
 use super::cluster_names::{self, Named};
 use super::clusters::{self, Found};
 use super::diff::Present;
@@ -11,6 +13,7 @@ use super::hostname::Planner;
 use super::input::{HostnamePlan, PlanInput};
 use super::progress::Progress;
 use super::view::{ClusterView, Programmed, View};
+use crate::reason::Problem;
 use crate::rule::shared::SharedPlan;
 use crate::value::ids::ClusterName;
 use crate::value::record::RecordSet;
@@ -28,6 +31,8 @@ impl Planner<'_, '_> {
         plan: &mut HostnamePlan,
     ) -> View {
         let live = clusters::live_sets(&published, &self.input.config.hub);
+        // A hostname that is refused and holds nothing counts for nobody.
+        let counts = present.claim.is_some() || view.refused.is_none();
         let owned =
             published.len() + usize::from(present.claim.is_some()) + cluster_names::count(self.zone.records, &names);
         plan.owned = (owned, live.values().sum());
@@ -45,8 +50,11 @@ impl Planner<'_, '_> {
                 ..found.view
             };
             let in_zone = live.contains_key(&name);
-            plan.progress
-                .insert(name.clone(), progress(&cluster, in_zone, named.holds));
+            let progress = Progress {
+                selected: cluster.selected && counts,
+                ..progress(&cluster, in_zone, named.holds)
+            };
+            plan.progress.insert(name.clone(), progress);
             if cluster.selected || named.holds || in_zone {
                 view.clusters.insert(name, cluster);
             }
@@ -57,6 +65,7 @@ impl Planner<'_, '_> {
         }
         view.published = published;
         view.shared = Some(self.placed.names.shared.clone());
+        view.cluster_hostnames = self.placed.spec.cluster_hostname.is_some();
         view
     }
 
@@ -66,7 +75,12 @@ impl Planner<'_, '_> {
             pending: !plan.units.is_empty() || change.is_some_and(|(_, pending)| pending.is_some()),
             since: change.and_then(|(_, pending)| *pending),
             refused: self.zone.refusals.first().map(|(_, problem)| problem.clone()),
-            held: self.input.hold.clone().filter(|_| !plan.withdrawal.0.is_empty()),
+            held: self
+                .input
+                .hold
+                .clone()
+                .filter(|_| !plan.withdrawal.0.is_empty())
+                .or(self.paused().then(paused)),
         }
     }
 
@@ -111,6 +125,7 @@ impl Planner<'_, '_> {
             left.push(format!("{shared} record sets of {}", self.placed.spec.hostname));
         }
         left.extend(self.unreadable_members());
+        left.extend(self.paused().then(|| paused().message));
         let holds = view.clusters.values().any(|cluster| !cluster.left.is_empty());
         let open = plan.progress.values().any(|progress| !progress.left.is_empty());
         let pending = self.zone.change.as_ref().is_some_and(|(_, pending)| pending.is_some());
@@ -127,6 +142,14 @@ impl Planner<'_, '_> {
         }
         view.deleting = Some(left);
     }
+}
+
+/// What is told of a pause.
+fn paused() -> Problem {
+    let annotation = truce_api::PAUSED;
+    let message =
+        format!("{annotation} is set, here or on the DNSZone: nothing but drains is written; remove it to go on");
+    Problem::new(Reason::Paused, message)
 }
 
 fn progress(cluster: &ClusterView, in_zone: bool, holds: bool) -> Progress {

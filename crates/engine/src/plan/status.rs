@@ -151,7 +151,10 @@ fn said(cluster: &ClusterView, state: ClusterState) -> Option<Problem> {
         let types: Vec<_> = types.iter().map(|t| t.as_str()).collect();
         Problem::new(
             Reason::LastServing,
-            format!("kept in {}: no other cluster serves; {}", types.join(" and "), drain()),
+            match cluster.draining() {
+                true => format!("kept in {}: no other cluster serves; {}", types.join(" and "), drain()),
+                false => format!("kept in {}: no other cluster serves", types.join(" and ")),
+            },
         )
     });
     let draining = (state == ClusterState::Draining).then(|| Problem::new(Reason::Draining, drain()));
@@ -335,12 +338,17 @@ fn ready(view: &View, hub: &HubId, timings: &Timings, now: Now) -> Option<Stated
     if settling {
         return None;
     }
-    let missing: Vec<String> = view
+    let mut missing: Vec<String> = view
         .clusters
         .iter()
         .filter(|(_, cluster)| cluster.selected && !serves(cluster))
         .map(|(name, cluster)| format!("{name} is {:?}", state(cluster, view, false)))
         .collect();
+    let kept = view
+        .clusters
+        .iter()
+        .filter(|(_, cluster)| cluster.last_serving().is_some());
+    missing.extend(kept.map(|(name, _)| format!("{name} is kept because no other cluster serves")));
     let reason = if missing.is_empty() {
         Reason::Serving
     } else {
@@ -353,8 +361,15 @@ fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
     use truce_api::Adoption::{Adopted, Hub, NotPublishing, Offered};
     let type_ = Kind::ClusterHostnamesReady.as_str();
     let selected = || view.clusters.iter().filter(|(_, cluster)| cluster.selected);
-    if selected().all(|(_, cluster)| cluster.cluster_hostname.is_none() && cluster.name_problems.is_empty()) {
+    if !view.cluster_hostnames {
         return Some(stated_as(type_, ConditionStatus::True, Reason::NoClusterHostnames, ""));
+    }
+    if selected().all(|(_, cluster)| cluster.cluster_hostname.is_none() && cluster.name_problems.is_empty()) {
+        let (reason, message) = match &view.refused {
+            Some(problem) => (problem.reason, problem.message.as_str()),
+            None => (Reason::Pending, "no selected cluster has a cluster name yet"),
+        };
+        return Some(stated_as(type_, ConditionStatus::False, reason, message));
     }
     let open = |cluster: &ClusterView| match cluster.adoption {
         Some(Adopted) => false,
@@ -374,7 +389,7 @@ fn cluster_hostnames_ready(view: &View) -> Option<Stated> {
     let messages: Vec<_> = waiting.iter().map(|(_, message)| message.as_str()).collect();
     match waiting.first() {
         Some((reason, _)) => Some(stated_as(type_, ConditionStatus::False, *reason, messages.join("; "))),
-        None if selected().all(|(_, cluster)| cluster.adoption == Some(Hub)) => {
+        None if !selected().any(|(_, cluster)| cluster.adoption == Some(Adopted)) => {
             Some(stated_as(type_, ConditionStatus::True, Reason::HubWrites, ""))
         }
         None => Some(stated_as(type_, ConditionStatus::True, Reason::Adopted, "")),

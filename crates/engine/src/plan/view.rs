@@ -30,6 +30,8 @@ pub struct View {
     pub policy: Option<(Policy, String)>,
     /// Its clusters: selected, or still holding something.
     pub clusters: BTreeMap<ClusterName, ClusterView>,
+    /// Whether it asks for cluster names.
+    pub cluster_hostnames: bool,
     /// Noteworthy things of the hostname as a whole.
     pub problems: Vec<Problem>,
     /// Whether the zone's record sets are known.

@@ -516,3 +516,49 @@ fn a_hostname_waits_with_going_for_a_member_cluster_that_is_invalid() {
     assert_eq!(sim.lines(), Vec::<String>::new());
     assert!(sim.members["west"].endpoints.is_empty());
 }
+
+/// One that is refused is nobody's burden: it counts nowhere, and nobody is asked to confirm anything for it.
+#[test]
+fn a_duplicate_hostname_is_told_and_counts_nowhere() {
+    let mut sim = live();
+    let spec = json!({"hostname": "APP.example.com.", "source": {"service": {"name": "gateway"}}, "clusters": [{"name": "east"}]});
+    sim.apply("GlobalHostname", "shop", "dup", spec);
+    sim.run(20);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "dup", "Accepted"),
+        "False/NameTaken"
+    );
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "dup", "ClusterHostnamesReady"),
+        "False/NameTaken"
+    );
+    let status = |kind: &str, namespace: &str, name: &str| {
+        sim.objects[&(kind.to_owned(), namespace.to_owned(), name.to_owned())]["status"].clone()
+    };
+    assert_eq!(status("GlobalHostname", "shop", "dup")["ready"], "0/1");
+    assert_eq!(status("MemberCluster", "", "east")["hostnames"], 1);
+    assert!(
+        !status("GlobalHostname", "shop", "dup")
+            .to_string()
+            .contains("dns.truce.dev/confirm")
+    );
+}
+
+#[test]
+fn a_pause_is_told() {
+    let mut sim = live();
+    sim.annotate("GlobalHostname", "shop", "app", "dns.truce.dev/paused", "true");
+    sim.run(5);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", "app", "Programmed"),
+        "False/Paused"
+    );
+    sim.delete("GlobalHostname", "shop", "app");
+    sim.run(20);
+    assert!(
+        sim.status()["conditions"].to_string().contains("left: ")
+            && sim.status()["conditions"].to_string().contains("paused")
+    );
+    sim.annotate("GlobalHostname", "shop", "app", "dns.truce.dev/paused", "false");
+    sim.until("gone", 120, |sim| !sim.exists("GlobalHostname", "shop", "app"));
+}
