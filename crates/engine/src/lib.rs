@@ -2,9 +2,10 @@
 //!
 //! Invariant: pure, total and deterministic: no clock, no randomness, no I/O, ordered maps only. The way of one event:
 //! `handle` changes facts and marks the names that depend on them; `poll` plans the marked names and asks for what the
-//! plans, the members and the zones need next. Modules import leftwards only:
-//! `value, time, reason -> intake -> world -> rule -> plan -> zone -> pace -> drive -> lib`, with `event` and `effect`
-//! as the vocabulary beside `value`.
+//! plans, the members and the zones need next. Modules import leftwards only, which `tests/imports.rs` checks:
+//! `value, time, reason -> intake -> world -> rule -> plan -> pace -> zone -> drive -> lib`, with `event` and `effect`
+//! as the vocabulary beside `value`. `intake` may name the types that stand in `world`, whose `apply` calls it. `pace`
+//! (budgets, backoff, the queue of wishes) knows nothing of zones; each zone asks it when it may go on.
 
 pub mod drive;
 pub mod effect;
@@ -172,6 +173,10 @@ impl Engine {
     fn prepare(&mut self, now: Now) {
         for cluster in members::identities(&mut self.world) {
             self.dirty.mark(self.index.of_cluster(&cluster));
+            let member = self.world.members.get(&cluster);
+            self.dirty
+                .hostnames
+                .extend(member.iter().flat_map(|member| member.seen.hostnames()));
             self.dirty.members.insert(cluster);
         }
         self.zones.follow(&self.world, &self.config, now);

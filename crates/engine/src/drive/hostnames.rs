@@ -11,7 +11,7 @@ use crate::event::HubRef;
 use crate::pace::queue::Queue;
 use crate::plan::accept;
 use crate::plan::input::{Config, HostnamePlan, PlanInput};
-use crate::plan::memory::{AddressBook, HostnameMemory};
+use crate::plan::memory::HostnameMemory;
 use crate::plan::{diff, hostname};
 use crate::reason::Problem;
 use crate::rule::ambiguous;
@@ -28,7 +28,6 @@ use crate::world::hostnames::{Hostname, Selection};
 #[derive(Debug, Clone, Default)]
 pub struct Plans {
     by_key: BTreeMap<HostnameKey, HostnamePlan>,
-    book: AddressBook,
     wakes: BTreeSet<(Mono, HostnameKey)>,
     /// MemberClusters whose name is refused.
     ambiguous: BTreeMap<ClusterName, Problem>,
@@ -284,7 +283,7 @@ impl Plans {
             hold,
             now,
         };
-        hostname::plan(&input, hostname, memory, &mut self.book)
+        hostname::plan(&input, hostname, memory)
     }
 
     /// Whether the guard of the zone holds the plan's withdrawals; then what is told of it.
@@ -349,6 +348,10 @@ impl Plans {
         }
         if let Some(zone) = plan.zone.as_ref().and_then(|zone| sinks.zones.get_mut(zone)) {
             zone.runtime.set_units(key, plan.units.clone());
+            match plan.behind_wildcard {
+                true => zone.behind_wildcard.insert(key.clone()),
+                false => zone.behind_wildcard.remove(key),
+            };
             for (name, at) in &plan.reads {
                 zone.runtime.want_read(name.clone(), *at);
             }
@@ -373,7 +376,7 @@ impl Plans {
             dirty.members.extend(clusters);
         }
         if before.owned != plan.owned {
-            dirty.zones.extend(plan.zone.clone());
+            dirty.zones.extend(before.zone.iter().chain(&plan.zone).cloned());
         }
     }
 
@@ -419,6 +422,7 @@ impl Plans {
         if let Some(zone) = before.zone.as_ref().and_then(|zone| sinks.zones.get_mut(zone)) {
             zone.runtime.forget(key);
             zone.guard.release(key);
+            zone.behind_wildcard.remove(key);
             dirty.mark(&zone.reservations.replace(key, None));
         }
         let object = reference(key);

@@ -9,6 +9,7 @@ use crate::event::Outcome;
 use crate::pace::budget::Budget;
 use crate::pace::queue::InFlight;
 use crate::plan::input::{Config, ZoneView};
+use crate::plan::unit::Part;
 use crate::rule::hold::Guard;
 use crate::rule::holder::Reservations;
 use crate::time::{Mono, Now};
@@ -17,7 +18,6 @@ use crate::value::ids::{HostnameKey, ZoneRef};
 use crate::world::World;
 use crate::world::dirty::{Dirty, Index};
 use crate::zone::runtime::{Step, ZoneNews, ZoneRuntime};
-use crate::zone::unit::Part;
 
 /// Most names whose last point read is remembered for a zone; beyond that the oldest are forgotten and read again.
 const MAX_READS: usize = 10_000;
@@ -29,6 +29,8 @@ pub struct Zone {
     pub runtime: ZoneRuntime,
     /// Who wants which of its names.
     pub reservations: Reservations,
+    /// Hostnames that wait because a wildcard answers for them: whatever changes, they look again.
+    pub behind_wildcard: BTreeSet<HostnameKey>,
     /// The guard on withdrawals.
     pub guard: Guard,
     /// When point reads were sent that brought what is known.
@@ -83,6 +85,7 @@ impl Zones {
                     let zone = Zone {
                         runtime,
                         reservations: Reservations::default(),
+                        behind_wildcard: BTreeSet::new(),
                         guard: Guard::default(),
                         read_at: BTreeMap::new(),
                         account,
@@ -222,7 +225,10 @@ impl Zone {
 
     fn heed(&mut self, name: &ZoneRef, news: ZoneNews, index: &Index, dirty: &mut Dirty, now: Now) {
         match news {
-            ZoneNews::Changed(record) => dirty.mark(&self.wanting(&record, index, name)),
+            ZoneNews::Changed(record) => {
+                dirty.mark(&self.wanting(&record, index, name));
+                dirty.mark(&self.behind_wildcard);
+            }
             ZoneNews::Applied { hostname, part, .. } => {
                 if part == Part::Shared {
                     self.guard.applied(&hostname, now.mono);

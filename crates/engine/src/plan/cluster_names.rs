@@ -12,19 +12,22 @@ use super::clusters::Found;
 use super::input::{HostnamePlan, PlanInput, ZoneView};
 use super::memory::HostnameMemory;
 use super::progress::failure_problem;
+use super::unit::{Part, Priority, Unit};
 use crate::effect::{Effect, MemberEffect, Sink};
 use crate::event::{MemberKind, WatchKey};
 use crate::reason::Problem;
 use crate::rule::cluster_name::{self, ClusterNameInput, ClusterNameOutput, Writer, external_dns_for};
+use crate::rule::dialect::{PLAIN, TYPES};
 use crate::rule::endpoint::{endpoint_name, fence_name};
 use crate::value::dns_name::RecordName;
 use crate::value::ids::ClusterName;
 use crate::value::observed::Observed;
+use crate::value::owned::single_txt;
+use crate::value::ownership::OwnershipText;
 use crate::world::Member;
 use crate::world::hostnames::Hostname;
 use crate::world::members::ExternalDns;
 use crate::world::seen::Touched;
-use crate::zone::unit::{Part, Priority, Unit};
 
 /// One cluster name after its step.
 #[derive(Debug, Clone, Default)]
@@ -80,11 +83,31 @@ impl Steps<'_, '_> {
                         .flatten()
                         .is_some()
                 })
-                || self
-                    .wanted_name(name)
-                    .is_some_and(|name| !self.zone.records.at(name).is_empty())
+                || self.owns_name(name, member)
         };
         members.iter().filter(holds).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether the cluster name that would be this cluster's is ours in the zone, by an ownership TXT. A stranger's record
+    /// there is no business of a cluster that is not selected.
+    fn owns_name(&self, cluster: &ClusterName, member: &Member) -> bool {
+        let Some(name) = self.wanted_name(cluster) else {
+            return false;
+        };
+        let external_dns = self.external_dns(member);
+        let dialect = external_dns.map_or(&PLAIN, |external_dns| &external_dns.dialect);
+        let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
+        // The resource names the DNSEndpoint that the name has or would have, so it tells whose of two hostnames it is.
+        let own = |text: OwnershipText| {
+            let resource = text.resource.unwrap_or_default();
+            resource.rsplit('/').next() == Some(object.as_str())
+        };
+        let txts = TYPES
+            .iter()
+            .filter_map(|kind| dialect.txt_name(name, *kind, &self.placed.zone_spec.domain));
+        txts.flat_map(|txt| self.zone.records.at(&txt).to_vec())
+            .filter_map(|set| OwnershipText::read(single_txt(&set)?))
+            .any(own)
     }
 
     fn wanted_name(&self, cluster: &ClusterName) -> Option<&RecordName> {
@@ -280,6 +303,7 @@ impl Steps<'_, '_> {
 pub fn count(records: &crate::world::zones::Records, names: &BTreeMap<ClusterName, Named>) -> usize {
     names
         .values()
+        .filter(|named| named.adoption.is_some())
         .filter_map(|named| named.name.as_ref())
         .map(|name| records.at(name).len() * 2)
         .sum()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use truce_api::Reason;
 
 use super::input::HostnamePlan;
-use super::memory::{AddressBook, ClusterMemory, HostnameMemory};
+use super::memory::{ClusterMemory, HostnameMemory};
 use super::progress::failure_problem;
 use super::share;
 use super::view::{ClusterView, NotFresh};
@@ -21,7 +21,7 @@ use crate::rule::shared::ClusterInput;
 use crate::rule::usable_address::{self, Memory};
 use crate::rule::weight;
 use crate::time::{Now, Timings, Wall};
-use crate::value::address::Address;
+use crate::value::address::{Address, AddressKind};
 use crate::value::ids::{ClusterName, HubId};
 use crate::value::record::{RecordSet, Routing};
 use crate::value::shared_name::SharedName;
@@ -62,24 +62,23 @@ pub struct Found {
 
 impl Look<'_> {
     /// Looks at one cluster whose MemberCluster is valid. Asks in `plan` for what has to be watched and read, and
-    /// remembers in `memory` and `book`.
+    /// remembers in `memory`.
     pub fn cluster(
         &self,
         name: &ClusterName,
         member: &Member,
         selected: bool,
         memory: &mut HostnameMemory,
-        book: &mut AddressBook,
         plan: &mut HostnamePlan,
     ) -> Option<Found> {
         let spec = member.spec()?;
         let longest_ttl = memory.ttls.longest(self.now.wall).unwrap_or(self.spec.ttl);
         let in_zone = self.in_zone(name, memory.policy);
-        let (used, view) = self.address(name, member, selected, in_zone.as_ref(), book, plan);
+        let own = memory.clusters.entry(name.clone()).or_default();
+        let (used, view) = self.address(name, member, selected, in_zone.as_ref(), own, plan);
         let weight = weight::weight(name, self.spec, Some(spec.weight), &self.world.drains, self.now);
         plan.wake_at(weight.wake);
         let draining = !weight.drainers.is_empty() && selected;
-        let own = memory.clusters.entry(name.clone()).or_default();
         let drain = self.drain(name, own, draining, in_zone.is_some(), longest_ttl, plan);
         let window = Duration::from_secs(u64::from(longest_ttl) * 2);
         let window_ends = match own.silent {
@@ -99,6 +98,7 @@ impl Look<'_> {
                 draining: own.drain_started.filter(|_| draining),
                 window_over: window_ends.is_some_and(|ends| ends <= self.now.wall),
                 address: used.address,
+                maybe_name: used.maybe_name,
             },
             view: ClusterView {
                 selected,
@@ -130,7 +130,7 @@ impl Look<'_> {
         member: &Member,
         selected: bool,
         in_zone: Option<&Address>,
-        book: &mut AddressBook,
+        own: &mut ClusterMemory,
         plan: &mut HostnamePlan,
     ) -> (Used, ClusterView) {
         let mut view = ClusterView {
@@ -147,6 +147,7 @@ impl Look<'_> {
                 Used {
                     address: address.clone(),
                     last: address,
+                    maybe_name: false,
                 },
                 view,
             );
@@ -165,9 +166,10 @@ impl Look<'_> {
             name: object.to_string(),
         };
         plan.depends.objects.insert((name.clone(), touched));
-        let key = (name.clone(), source.clone());
-        let remembered = book
-            .remove(&key)
+        let remembered = own.source.take().filter(|(before, _)| before == source);
+        own.seen_in_use &= remembered.is_some();
+        let remembered = remembered
+            .map(|(_, memory)| memory)
             .or_else(|| in_zone.cloned().map(Memory::in_use))
             .unwrap_or_default();
         let seen = member.seen.service(namespace, object);
@@ -188,9 +190,18 @@ impl Look<'_> {
         };
         view.address = address.clone();
         view.address_problem = outcome.problem;
-        let last = memory.last().cloned().or_else(|| in_zone.cloned());
-        book.insert(key, memory);
-        (Used { address, last }, view)
+        // What was only taken from the shared name is no news for the cluster name, which may know better.
+        own.seen_in_use |= seen.fresh().is_some() && view.address_problem.is_none();
+        let last = memory.last().cloned().filter(|_| own.seen_in_use);
+        let unread = seen.fresh().is_none() && memory.last().is_none();
+        let maybe_name = unread || memory.settles_to(AddressKind::Name);
+        own.source = Some((source.clone(), memory));
+        let used = Used {
+            address,
+            last,
+            maybe_name,
+        };
+        (used, view)
     }
 
     fn drain(
@@ -230,6 +241,7 @@ impl Look<'_> {
 struct Used {
     address: Option<Address>,
     last: Option<Address>,
+    maybe_name: bool,
 }
 
 fn later(wall: Wall, by: Duration) -> Wall {

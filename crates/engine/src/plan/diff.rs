@@ -76,6 +76,11 @@ pub fn in_the_way<'a>(found: &'a Present, shared: &SharedName, wanted: &[RecordS
         }
         let at_name = || wanted.iter().filter(|w| w.name == set.name);
         let cname = |t: RecordType| t == RecordType::Cname;
+        // A claim makes simple sets ours; one that was there before it never is.
+        let addresses = matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname);
+        if found.claim.is_none() && addresses && set.routing == Routing::Simple {
+            return true;
+        }
         at_name().any(|w| w.record_type == set.record_type || cname(w.record_type) || cname(set.record_type))
     };
     found.foreign.iter().filter(blocks).collect()

@@ -12,7 +12,7 @@ use super::cluster_names::{Named, Steps};
 use super::clusters::{self, Found, Look};
 use super::diff;
 use super::input::{HostnamePlan, PlanInput, ZoneView};
-use super::memory::{AddressBook, HostnameMemory};
+use super::memory::HostnameMemory;
 use super::status;
 use super::view::{ClusterView, View};
 use crate::reason::Problem;
@@ -24,20 +24,15 @@ use crate::value::ownership::ClaimText;
 use crate::value::record::RecordSet;
 use crate::world::hostnames::{Hostname, Policy, Selection};
 
-/// Plans one hostname. `memory` and `book` are left as the next plan needs them.
-pub fn plan(
-    input: &PlanInput<'_>,
-    hostname: &Hostname,
-    memory: HostnameMemory,
-    book: &mut AddressBook,
-) -> HostnamePlan {
+/// Plans one hostname. Its `memory` is left in the plan as the next one needs it.
+pub fn plan(input: &PlanInput<'_>, hostname: &Hostname, memory: HostnameMemory) -> HostnamePlan {
     let mut plan = HostnamePlan {
         memory,
         ..HostnamePlan::default()
     };
     let view = match accept::place(input.world, hostname) {
         Err(problem) => unplaced(hostname, problem, &mut plan),
-        Ok(placed) => in_zone(input, hostname, &placed, book, &mut plan),
+        Ok(placed) => in_zone(input, hostname, &placed, &mut plan),
     };
     if !hostname.deleting && !hostname.finalizer {
         plan.finalizer = Some(true);
@@ -63,13 +58,7 @@ fn unplaced(hostname: &Hostname, problem: Problem, plan: &mut HostnamePlan) -> V
     }
 }
 
-fn in_zone(
-    input: &PlanInput<'_>,
-    hostname: &Hostname,
-    placed: &Placed,
-    book: &mut AddressBook,
-    plan: &mut HostnamePlan,
-) -> View {
+fn in_zone(input: &PlanInput<'_>, hostname: &Hostname, placed: &Placed, plan: &mut HostnamePlan) -> View {
     plan.zone = Some(placed.zone.clone());
     plan.depends.zone = Some(placed.zone.clone());
     let zone_id = (placed.zone.clone(), placed.zone_spec.hosted_zone.clone());
@@ -94,7 +83,7 @@ fn in_zone(
         placed,
         zone: &zone,
     }
-    .plan(view, book, plan)
+    .plan(view, plan)
 }
 
 /// One hostname in its zone, read and writable.
@@ -106,7 +95,7 @@ pub(super) struct Planner<'a, 'w> {
 }
 
 impl<'w> Planner<'_, 'w> {
-    fn plan(&self, mut view: View, book: &mut AddressBook, plan: &mut HostnamePlan) -> View {
+    fn plan(&self, mut view: View, plan: &mut HostnamePlan) -> View {
         let claim = ClaimText {
             hub: self.input.config.hub.clone(),
             hostname: self.hostname.key.clone(),
@@ -120,6 +109,8 @@ impl<'w> Planner<'_, 'w> {
         let insync = self.zone.change.as_ref().is_none_or(|(_, pending)| pending.is_none());
         let (timings, now) = (&self.input.config.timings, self.input.now);
         clusters::note_ttls(&mut plan.memory, &published, insync, timings, now);
+        let ttl_over = plan.memory.ttls.changes_at(now.wall);
+        plan.wake_at(ttl_over.map(|at| now.mono_at(at)));
         let placeholder = |set: &RecordSet| is_placeholder(set);
         plan.memory.ever_live |= published.iter().any(|set| !placeholder(set));
         view.refused = self.refused();
@@ -135,7 +126,7 @@ impl<'w> Planner<'_, 'w> {
             .as_ref()
             .map(|(id, _)| id.clone())
             .or_else(|| self.hostname.status.last_change_id.clone());
-        let found = self.look(&published, insync, book, plan, &mut view);
+        let found = self.look(&published, insync, plan, &mut view);
         let unreadable = self.unreadable(&published, &mut view);
         let refused = view.refused.is_some();
         let mut found = found;
@@ -193,7 +184,6 @@ impl<'w> Planner<'_, 'w> {
         &self,
         published: &[RecordSet],
         insync: bool,
-        book: &mut AddressBook,
         plan: &mut HostnamePlan,
         view: &mut View,
     ) -> BTreeMap<ClusterName, Found> {
@@ -227,7 +217,7 @@ impl<'w> Planner<'_, 'w> {
             };
             plan.depends.clusters.insert(name.clone());
             let is_selected = selected.clusters.contains(&name) && !self.hostname.deleting;
-            if let Some(cluster) = look.cluster(&name, member, is_selected, &mut memory, book, plan) {
+            if let Some(cluster) = look.cluster(&name, member, is_selected, &mut memory, plan) {
                 found.insert(name, cluster);
             }
         }

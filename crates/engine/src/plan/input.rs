@@ -8,6 +8,7 @@ use truce_api::GlobalHostnameStatus;
 
 use super::memory::HostnameMemory;
 use super::progress::Progress;
+use super::unit::{Part, Unit};
 use crate::effect::MemberEffect;
 use crate::event::{Failure, WatchKey};
 use crate::reason::Problem;
@@ -19,7 +20,6 @@ use crate::value::ids::{ClusterName, HubId, ZoneRef};
 use crate::world::World;
 use crate::world::dirty::Depends;
 use crate::world::zones::Records;
-use crate::zone::unit::{Part, Unit};
 
 /// What does not change while the process lives.
 #[derive(Debug, Clone)]
@@ -86,6 +86,8 @@ pub struct HostnamePlan {
     pub reads: Vec<(RecordName, Mono)>,
     /// A finalizer to set or to drop.
     pub finalizer: Option<bool>,
+    /// Whether it waits because a wildcard answers for its name today: any change of the zone may end that.
+    pub behind_wildcard: bool,
     /// What is told.
     pub status: GlobalHostnameStatus,
     /// Whether the status is urgent: something is drained.

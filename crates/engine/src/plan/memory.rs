@@ -41,6 +41,11 @@ pub struct ClusterMemory {
     pub safe_at: Option<Wall>,
     /// Since when Route 53 cannot give its address any more.
     pub silent: Silence,
+    /// Of the source that it was looked for last. Not shared with other hostnames: what an earlier process published
+    /// under one name says nothing of another.
+    pub source: Option<(Source, usable_address::Memory)>,
+    /// Whether this process has seen an address at that source and used it.
+    pub seen_in_use: bool,
     /// Of its cluster name.
     pub name: ClusterNameMemory,
 }
@@ -122,10 +127,9 @@ impl ClusterMemory {
             drain_started: drain.map(|drain| drain.started_at.0),
             safe_at,
             silent,
+            source: None,
+            seen_in_use: false,
             name: ClusterNameMemory::default(),
         }
     }
 }
-
-/// What is remembered of sources: shared by all hostnames that publish the same object.
-pub type AddressBook = BTreeMap<(ClusterName, Source), usable_address::Memory>;

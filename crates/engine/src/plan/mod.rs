@@ -16,4 +16,5 @@ pub mod reach;
 pub mod share;
 mod shared_name;
 pub mod status;
+pub mod unit;
 pub mod view;

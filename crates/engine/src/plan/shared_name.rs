@@ -12,6 +12,7 @@ use super::diff::{self, Present};
 use super::hostname::Planner;
 use super::input::HostnamePlan;
 use super::reach::{InZone, Reach};
+use super::unit::{Part, Priority, Unit};
 use super::view::View;
 use crate::reason::Problem;
 use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
@@ -22,7 +23,6 @@ use crate::value::ownership::ClaimText;
 use crate::value::record::{RecordSet, RecordType};
 use crate::world::hostnames::Selection;
 use crate::world::zones::Records;
-use crate::zone::unit::{Part, Priority, Unit};
 
 impl Planner<'_, '_> {
     /// Whether a cluster that the zone has belongs to a MemberCluster whose spec was never valid since the start: then
@@ -54,6 +54,8 @@ impl Planner<'_, '_> {
             return None;
         }
         let in_force = plan.memory.policy;
+        let wildcard = wildcard_answers(self.zone.records, self.placed.names.shared.name());
+        plan.behind_wildcard = wildcard && present.claim.is_none();
         let zone = InZone {
             hub: &self.input.config.hub,
             shared: &self.placed.names.shared,
@@ -71,7 +73,7 @@ impl Planner<'_, '_> {
                 in_force,
                 ever_live: plan.memory.ever_live,
                 claimed: present.claim.is_some(),
-                wildcard_answers: wildcard_answers(self.zone.records, zone.shared.name()),
+                wildcard_answers: wildcard,
             })
         };
         let reach = match (self.paused(), refused) {

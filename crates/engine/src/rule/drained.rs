@@ -130,6 +130,15 @@ impl TtlMemory {
             .next()
     }
 
+    /// When the longest TTL ceases to count by time alone; `None` while it is in the zone.
+    pub fn changes_at(&self, now: Wall) -> Option<Wall> {
+        let (_, until) = self
+            .counts_until
+            .last_key_value()
+            .filter(|_| self.longest(now).is_some())?;
+        until.filter(|until| *until > now)
+    }
+
     /// All of it in one pair that never promises less: the longest TTL, until the last of them ceases to count (those in
     /// the zone: `window` from now).
     pub fn pair(&self, now: Wall, window: Duration) -> Option<(u32, Wall)> {

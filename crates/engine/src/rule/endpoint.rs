@@ -15,13 +15,12 @@ use crate::value::elb;
 use crate::value::ids::{HostnameKey, HubId};
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
 use crate::world::members::ExternalDns;
+pub use crate::world::seen::HOSTNAME_ANNOTATION;
 
 /// Label: whose DNSEndpoint it is.
 pub const HUB_ID_LABEL: &str = "dns.truce.dev/hub-id";
 /// Label: for which ExternalDNS it is.
 pub const OWNER_ID_LABEL: &str = "dns.truce.dev/owner-id";
-/// Annotation: the GlobalHostname, `namespace/name`.
-pub const HOSTNAME_ANNOTATION: &str = "dns.truce.dev/hostname";
 /// Annotation: the cluster name.
 pub const CLUSTER_HOSTNAME_ANNOTATION: &str = "dns.truce.dev/cluster-hostname";
 

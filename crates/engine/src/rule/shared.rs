@@ -65,6 +65,9 @@ pub struct ClusterInput {
     /// Whether the TTL window since its weight became 0 is over (INSYNC of weight 0, plus twice the longest TTL); counts
     /// for every cluster that stands with weight 0, drained or without address. False while it has another weight.
     pub window_over: bool,
+    /// Whether it may yet turn out to have a plain name as address: its member has not been read, or a plain name has
+    /// not held long enough. Sets that are CNAMEs stay so until that is known.
+    pub maybe_name: bool,
     /// Its address: usable, or the last one while the member is unknown. `None`: none yet, or gone for good.
     pub address: Option<Address>,
 }

@@ -12,7 +12,7 @@ use super::shared::{ClusterInput, SharedInput};
 use crate::value::address::{Address, AddressKind};
 use crate::value::ids::ClusterName;
 use crate::value::owned::is_placeholder;
-use crate::value::record::{FailoverRole, RecordType};
+use crate::value::record::{FailoverRole, RecordSet, RecordType};
 use crate::value::region::Region;
 use crate::world::hostnames::Policy;
 
@@ -64,6 +64,7 @@ impl<'a> Scene<'a> {
                 weight: 1,
                 draining: None,
                 window_over: true,
+                maybe_name: false,
                 address: None,
             };
             clusters.insert(name.clone(), standing(input, &name, gone, published));
@@ -112,11 +113,19 @@ impl<'a> Scene<'a> {
     }
 
     /// The cluster because of which every set is a CNAME, if there is one: a selected one whose address is a plain name,
-    /// or the one that is kept while nobody selected could answer.
+    /// or the one that is kept while nobody selected could answer. What is a CNAME stays one while a selected cluster may
+    /// turn out to have a plain name: not knowing changes nothing.
     pub fn cname(&self) -> Option<&ClusterName> {
         let plain = |s: &Standing| s.address.as_ref().is_some_and(|a| a.kind() == AddressKind::Name);
         let selected = |s: &Standing| s.input.selected && s.input.address.is_some();
         if let Some((name, _)) = self.clusters.iter().find(|(_, s)| selected(s) && plain(s)) {
+            return Some(name);
+        }
+        let is_cname = |set: &RecordSet| set.record_type == RecordType::Cname;
+        let maybe = |s: &Standing| s.input.selected && s.input.address.is_none() && s.input.maybe_name;
+        if self.input.published.iter().any(is_cname)
+            && let Some((name, _)) = self.clusters.iter().find(|(_, s)| maybe(s))
+        {
             return Some(name);
         }
         if self.any_live() {

@@ -13,7 +13,7 @@ use super::service_address::{About, address_of};
 use crate::event::ServiceSeen;
 use crate::reason::Problem;
 use crate::time::{Mono, Timings};
-use crate::value::address::Address;
+use crate::value::address::{Address, AddressKind};
 use crate::value::observed::Observed;
 
 /// What is remembered between two looks at one source.
@@ -42,6 +42,11 @@ impl Memory {
     /// The last usable address, even if it is gone: what the cluster name keeps.
     pub fn last(&self) -> Option<&Address> {
         self.last.as_ref()
+    }
+
+    /// Whether an address of this kind is seen that has not held long enough.
+    pub fn settles_to(&self, kind: AddressKind) -> bool {
+        matches!(&self.waiting, Waiting::Settling { address, .. } if address.kind() == kind)
     }
 
     /// Whether there was an address and it is gone for good.

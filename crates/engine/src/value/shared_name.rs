@@ -11,6 +11,9 @@ use super::region::Region;
 
 const PREFIX: &str = "_truce";
 const WILDCARD_PREFIX: &str = "_truce-any";
+/// What continues `_truce` beside a zone's own name without being one of its groups: hubs' fences, and what hangs on a
+/// wildcard. No group is called so.
+const OTHERS: [&str; 2] = ["-hub", "-any"];
 
 /// A group of record sets below a shared name, to which an alias (or CNAME) of the shared name points.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -86,7 +89,13 @@ impl SharedName {
             .as_str()
             .split_once('.')
             .is_some_and(|(_, parent)| parent == rest);
-        same_parent && label.strip_prefix(own_label).is_some_and(|end| end.starts_with('-'))
+        let others = |end: &str| {
+            OTHERS
+                .iter()
+                .any(|other| end == *other || end.starts_with(&format!("{other}-")))
+        };
+        let group = |end: &str| end.starts_with('-') && !others(end);
+        same_parent && label.strip_prefix(own_label).is_some_and(group)
     }
 
     /// Whether it is the name of a cluster's IP group.
@@ -144,6 +153,19 @@ mod tests {
             "_truce-any.example.com",
         ] {
             assert!(!app.covers(&RecordName::listed(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_zones_own_name_covers_neither_fences_nor_the_names_of_a_wildcard() {
+        let apex = shared("example.com");
+        assert!(apex.covers(&RecordName::listed("_truce-us-east-1.example.com")));
+        for other in [
+            "_truce-hub-prod.example.com",
+            "_truce-any.example.com",
+            "_truce-any-us-east-1.example.com",
+        ] {
+            assert!(!apex.covers(&RecordName::listed(other)), "{other}");
         }
     }
 }

@@ -161,6 +161,7 @@ pub fn member(
             let touched = member.seen.listed(&watch, objects, now);
             if !was {
                 dirty.mark(index.of_cluster(cluster));
+                dirty.hostnames.extend(member.seen.hostnames());
             }
             // A second complete read is what an absence waits for.
             dirty.mark(index.of_namespace(cluster, watch.kind, &watch.namespace));
@@ -180,6 +181,10 @@ pub fn member(
     };
     for object in &touched {
         dirty.mark(index.of_object(cluster, object));
+        if object.kind == MemberKind::DnsEndpoint {
+            // Its hostname may not have known that it holds something here.
+            dirty.hostnames.extend(member.seen.hostname_of(object));
+        }
         if object.kind == MemberKind::DnsEndpoint {
             dirty.members.insert(cluster.clone());
         }

@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::effect::{Access, EffectId};
 use crate::event::{DnsEndpointSeen, Failure, MemberKind, MemberObject, ServiceSeen, WatchKey};
 use crate::time::{Mono, Now, Wall};
+use crate::value::ids::HostnameKey;
 use crate::value::observed::Observed;
+
+/// Annotation of a DNSEndpoint: its GlobalHostname, `namespace/name`.
+pub const HOSTNAME_ANNOTATION: &str = "dns.truce.dev/hostname";
 
 /// The session with a member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +145,17 @@ impl Seen {
     pub fn endpoint(&self, namespace: &str, name: &str) -> Observed<Option<&DnsEndpointSeen>> {
         let found = self.endpoints.get(&(namespace.to_owned(), name.to_owned()));
         self.observed(MemberKind::DnsEndpoint, namespace, found)
+    }
+
+    /// The hostname that a DNSEndpoint names as its own, as far as the object is there.
+    pub fn hostname_of(&self, touched: &Touched) -> Option<HostnameKey> {
+        let object = self.endpoints.get(&(touched.namespace.clone(), touched.name.clone()))?;
+        hostname_named(object)
+    }
+
+    /// The hostnames that the DNSEndpoints name as theirs.
+    pub fn hostnames(&self) -> impl Iterator<Item = HostnameKey> {
+        self.endpoints.values().filter_map(hostname_named)
     }
 
     /// All DNSEndpoints of Truce that were seen.
@@ -277,6 +292,11 @@ impl Seen {
             MemberKind::DnsEndpoint => drop(self.endpoints.remove(&key)),
         }
     }
+}
+
+fn hostname_named(object: &DnsEndpointSeen) -> Option<HostnameKey> {
+    let (namespace, name) = object.annotations.get(HOSTNAME_ANNOTATION)?.split_once('/')?;
+    Some(HostnameKey::new(namespace, name))
 }
 
 fn key_of(object: &MemberObject) -> Touched {

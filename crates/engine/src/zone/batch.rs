@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::iter::Sum;
 use std::ops::Add;
 
-use super::unit::Unit;
 use crate::effect::Change;
+use crate::plan::unit::Unit;
 use crate::reason::Problem;
 use crate::value::dns_name::RecordName;
 use truce_api::Reason;
@@ -172,9 +172,9 @@ fn zone_full(unit: &Unit, now: usize, max: usize) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::unit::{Part, Priority};
     use crate::value::ids::HostnameKey;
     use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
-    use crate::zone::unit::{Part, Priority};
 
     fn unit(host: &str, values: usize, length: usize) -> Unit {
         let values = (0..values).map(|n| format!("{n:0length$}"));

@@ -9,7 +9,7 @@ use crate::reason::Problem;
 use crate::time::Mono;
 use crate::value::record::RecordData;
 
-use super::unit::{Unit, UnitKey};
+use crate::plan::unit::{Unit, UnitKey};
 
 /// A unit that Route 53 refused although it went alone, or that cannot be sent at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,10 +84,10 @@ pub fn names(message: &str, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::effect::Change;
+    use crate::plan::unit::{Part, Priority};
     use crate::value::dns_name::RecordName;
     use crate::value::ids::HostnameKey;
     use crate::value::record::{RecordSet, RecordType, Routing};
-    use crate::zone::unit::{Part, Priority};
 
     fn unit(host: &str) -> Unit {
         let set = RecordSet {

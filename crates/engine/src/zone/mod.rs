@@ -13,4 +13,3 @@ pub mod queue;
 pub mod runtime;
 pub mod trouble;
 mod turn;
-pub mod unit;

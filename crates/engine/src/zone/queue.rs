@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{Packing, Room};
 use super::bisect::{Blame, Refusal};
-use super::unit::{Part, Priority, Unit, UnitKey};
 use crate::event::Class;
 use crate::pace::backoff;
+use crate::plan::unit::{Part, Priority, Unit, UnitKey};
 use crate::reason::Problem;
 use crate::time::Mono;
 use crate::value::dns_name::RecordName;

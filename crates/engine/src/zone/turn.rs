@@ -9,9 +9,9 @@ use super::order;
 use super::programmed::Look;
 use super::runtime::{Flight, Sent, Step, ZoneNews, ZoneRuntime};
 use super::trouble::Call;
-use super::unit::Unit;
 use crate::effect::{Change, ZoneEffect};
 use crate::pace::budget::Budget;
+use crate::plan::unit::Unit;
 use crate::time::{Mono, Now};
 
 /// Batches in a row while a drain waits and something else is due.

@@ -66,6 +66,7 @@ impl App {
             weight: 100,
             draining: None,
             window_over: false,
+            maybe_name: false,
             address: parse(address),
         };
         self.clusters.insert(ClusterName::parse(name).unwrap(), input);

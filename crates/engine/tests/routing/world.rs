@@ -160,6 +160,7 @@ fn cluster_input() -> impl Strategy<Value = ClusterInput> {
             weight,
             draining: draining.map(wall),
             window_over,
+            maybe_name: false,
             address,
         },
     )

@@ -6,13 +6,13 @@ use std::time::Duration;
 use truce_api::Reason;
 use truce_engine::effect::{Change, ZoneEffect};
 use truce_engine::event::{Class, Success};
+use truce_engine::plan::unit::{Part, Priority};
 use truce_engine::time::Mono;
 use truce_engine::value::dns_name::RecordName;
 use truce_engine::value::owned::single_txt;
 use truce_engine::value::ownership::FenceText;
 use truce_engine::value::record::{RecordData, RecordType, Routing};
 use truce_engine::zone::runtime::{Step, ZoneNews};
-use truce_engine::zone::unit::{Part, Priority};
 
 use crate::fake::{Fake, Refusal};
 use crate::world::{AUDIT, World, hub, key, lost, now, set, shared, spec, throttled, weighted};

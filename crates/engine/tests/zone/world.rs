@@ -6,6 +6,7 @@ use std::time::Duration;
 use truce_engine::effect::{Change, ZoneEffect};
 use truce_engine::event::{Class, Failure, Outcome};
 use truce_engine::pace::budget::Budget;
+use truce_engine::plan::unit::{Part, Priority, Unit};
 use truce_engine::time::{Mono, Now, Timings, Wall};
 use truce_engine::value::dns_name::{DnsName, RecordName};
 use truce_engine::value::ids::{ClusterName, HostedZoneId, HostnameKey, HubId, SetIdentifier};
@@ -15,7 +16,6 @@ use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing};
 use truce_engine::value::shared_name::SharedName;
 use truce_engine::world::zones::{Limits, ZoneSpec};
 use truce_engine::zone::runtime::{Step, ZoneNews, ZoneRuntime};
-use truce_engine::zone::unit::{Part, Priority, Unit};
 
 use crate::fake::Fake;
 
