@@ -6,6 +6,10 @@ mod cluster_hostnames;
 #[path = "../zone/fake.rs"]
 #[expect(dead_code, reason = "other tests use the rest of it")]
 mod fake;
+mod laws;
+mod oracle;
 mod others;
+mod restart;
 mod sim;
 mod story;
+mod worlds;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use truce_engine::effect::{Effect, EffectId, EndpointApply, HubEffect, MemberEffect, Status, ZoneEffect};
+use truce_engine::effect::{Change, Effect, EffectId, EndpointApply, HubEffect, MemberEffect, Status, ZoneEffect};
 use truce_engine::event::{
     Class, DnsEndpointSeen, Event, Failure, HubEvent, HubObject, HubRef, MemberEvent, MemberKind, MemberObject,
     ServiceSeen, Success, WatchKey,
@@ -15,7 +15,7 @@ use truce_engine::time::{Mono, Now, Timings, Wall};
 use truce_engine::value::dns_name::RecordName;
 use truce_engine::value::ids::{ClusterName, HubId};
 use truce_engine::value::ownership::OwnershipText;
-use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing};
+use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing, SetKey};
 use truce_engine::{Config, Engine};
 
 use crate::fake::Fake;
@@ -38,17 +38,56 @@ pub(crate) struct Sim {
     pub(crate) engine: Engine,
     pub(crate) now: Now,
     pub(crate) zone: Fake,
-    /// The hub's objects as JSON, by kind, namespace, name.
-    pub(crate) objects: BTreeMap<(String, String, String), Value>,
+    pub(crate) objects: Objects,
     pub(crate) members: BTreeMap<String, Member>,
     /// Every version of the zone, each with who made it.
     pub(crate) versions: Vec<(String, Vec<RecordSet>)>,
     pub(crate) user_events: Vec<String>,
     pub(crate) status_writes: usize,
     pub(crate) hub_batches: usize,
+    /// What is looked at whenever the zone changes, a batch is sent or the engine is asked.
+    pub(crate) watch: Option<Box<dyn Observer>>,
+    /// Where the operator dies, or an answer gets lost: at the so-manieth effect.
+    pub(crate) fault: Option<(usize, Fault)>,
+    /// Effects that were carried out.
+    pub(crate) effects: usize,
+    /// In which order effects of one poll are carried out: 0 as they come, else rotated by so many.
+    pub(crate) rotate: usize,
     config: Config,
     created: i64,
+    next_sync: Mono,
+    lose_answer: bool,
 }
+
+/// What happens at an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The operator dies before the effect.
+    KilledBefore,
+    /// The operator dies after the effect, before the answer.
+    KilledAfter,
+    /// The effect is carried out, the answer gets lost.
+    AnswerLost,
+}
+
+/// Who looks at everything that happens.
+pub(crate) trait Observer {
+    /// Before the engine is asked.
+    fn asked(&mut self, engine: &Engine, now: Now);
+    /// A batch is sent.
+    fn batch(&mut self, changes: &[Change]);
+    /// The zone has changed.
+    fn version(&mut self, who: &str, sets: &BTreeMap<SetKey, RecordSet>, objects: &Objects, now: Now);
+}
+
+/// Kind, namespace, name.
+pub(crate) type ObjectKey = (String, String, String);
+
+/// The hub's objects as JSON.
+pub(crate) type Objects = BTreeMap<ObjectKey, Value>;
+
+/// Between two runs of a member's ExternalDNS, milliseconds.
+const SYNC: u64 = 3_000;
 
 pub(crate) fn timings() -> Timings {
     Timings {
@@ -59,10 +98,14 @@ pub(crate) fn timings() -> Timings {
 
 impl Sim {
     pub(crate) fn new() -> Self {
+        Self::with(timings())
+    }
+
+    pub(crate) fn with(timings: Timings) -> Self {
         let config = Config {
             hub: HubId::parse("demo").unwrap(),
             namespace: "truce-system".to_owned(),
-            timings: timings(),
+            timings,
             status_writes_per_second: 1000,
         };
         let mut sim = Self {
@@ -78,31 +121,48 @@ impl Sim {
             user_events: Vec::new(),
             status_writes: 0,
             hub_batches: 0,
+            watch: None,
+            fault: None,
+            effects: 0,
+            rotate: 0,
             config,
             created: 0,
+            next_sync: Mono(SYNC),
+            lose_answer: false,
         };
         sim.greet();
         sim
     }
 
     fn greet(&mut self) {
+        let keys: Vec<_> = self.objects.keys().cloned().collect();
+        self.greet_with(&keys);
+    }
+
+    fn greet_with(&mut self, objects: &[ObjectKey]) {
         self.tell(Event::Hub(HubEvent::Identity {
             uid: "hub-uid".to_owned(),
         }));
-        for key in self.objects.keys().cloned().collect::<Vec<_>>() {
-            self.echo(&key);
+        for key in objects {
+            self.echo(key);
         }
         self.tell(Event::Hub(HubEvent::Synced));
     }
 
     /// The operator is killed and started again: the engine forgets everything.
     pub(crate) fn restart(&mut self) {
+        let keys: Vec<_> = self.objects.keys().cloned().collect();
+        self.restart_with(&keys);
+    }
+
+    /// As `restart`; the objects are listed in this order.
+    pub(crate) fn restart_with(&mut self, objects: &[ObjectKey]) {
         self.engine = Engine::new(self.config.clone());
         for member in self.members.values_mut() {
             member.session = None;
             member.watches.clear();
         }
-        self.greet();
+        self.greet_with(objects);
     }
 
     fn tell(&mut self, event: Event) {
@@ -139,8 +199,7 @@ impl Sim {
     /// Sets an annotation.
     pub(crate) fn annotate(&mut self, kind: &str, namespace: &str, name: &str, annotation: &str, value: &str) {
         let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
-        self.objects.get_mut(&key).unwrap()["metadata"]["annotations"] = json!({annotation: value});
-        self.echo(&key);
+        self.annotations(&key, json!({annotation: value}));
     }
 
     /// The watches of a member that went down break.
@@ -155,6 +214,40 @@ impl Sim {
                 session,
                 event,
             });
+        }
+    }
+
+    /// Sets an object's annotations, if it exists.
+    pub(crate) fn annotations(&mut self, key: &ObjectKey, annotations: Value) {
+        if let Some(object) = self.objects.get_mut(key) {
+            object["metadata"]["annotations"] = annotations;
+            self.echo(key);
+        }
+    }
+
+    /// The MemberCluster of a cluster that still runs is created anew, without ExternalDNS' help if it had none.
+    pub(crate) fn member_back(&mut self, name: &str, region: &str) {
+        let external_dns = self.members[name].external_dns.clone();
+        let spec = member_spec(
+            name,
+            region,
+            external_dns.as_ref().map(|(owner, sync)| (owner.as_str(), *sync)),
+        );
+        self.apply("MemberCluster", "", name, spec);
+    }
+
+    /// Somebody deletes all DNSEndpoints of a member.
+    pub(crate) fn delete_endpoints(&mut self, member: &str) {
+        let state = self.members.get_mut(member).unwrap();
+        let keys: Vec<_> = state.endpoints.keys().cloned().collect();
+        for key in keys {
+            if let Some(endpoint) = self.members.get_mut(member).unwrap().endpoints.get_mut(&key)
+                && !endpoint.deleting
+            {
+                endpoint.deleting = true;
+                endpoint.generation += 1;
+                self.endpoint_changed(member, &key);
+            }
         }
     }
 
@@ -219,14 +312,7 @@ impl Sim {
                 next_uid: 0,
             },
         );
-        let instances: Vec<Value> = external_dns
-            .iter()
-            .map(|(owner, sync)| {
-                json!({"ownerID": owner, "policy": if *sync { "sync" } else { "upsert-only" }, "interval": "3s"})
-            })
-            .collect();
-        let spec = json!({"region": region, "access": {"kubeconfig": {"secretRef": {"name": name}}}, "externalDNS": instances});
-        self.apply("MemberCluster", "", name, spec);
+        self.apply("MemberCluster", "", name, member_spec(name, region, external_dns));
     }
 
     /// A GlobalHostname shop/app for app.example.com over these clusters.
@@ -238,11 +324,16 @@ impl Sim {
 
     /// The Service shop/gateway of a member gets this load-balancer status: IPs or a name.
     pub(crate) fn gateway(&mut self, member: &str, addresses: &[&str]) {
+        self.service(member, "gateway", false, addresses);
+    }
+
+    /// A Service of the namespace shop gets this load-balancer status.
+    pub(crate) fn service(&mut self, member: &str, name: &str, dual_stack: bool, addresses: &[&str]) {
         let service = ServiceSeen {
             namespace: "shop".to_owned(),
-            name: "gateway".to_owned(),
+            name: name.to_owned(),
             load_balancer: true,
-            dual_stack: false,
+            dual_stack,
             internal: false,
             ips: addresses.iter().filter_map(|text| text.parse().ok()).collect(),
             hostnames: addresses
@@ -251,10 +342,63 @@ impl Sim {
                 .map(|t| (*t).to_owned())
                 .collect(),
         };
-        let key = ("shop".to_owned(), "gateway".to_owned());
+        let key = ("shop".to_owned(), name.to_owned());
         let object = self.members.get_mut(member).unwrap();
         object.services.insert(key, service.clone());
         self.member_says(member, MemberObject::Service(service));
+    }
+
+    /// A Service of the namespace shop is deleted.
+    pub(crate) fn service_gone(&mut self, member: &str, name: &str) {
+        let state = self.members.get_mut(member).unwrap();
+        if state.services.remove(&("shop".to_owned(), name.to_owned())).is_none() {
+            return;
+        }
+        let watch = WatchKey {
+            kind: MemberKind::Service,
+            namespace: "shop".to_owned(),
+        };
+        let gone = MemberEvent::Gone {
+            watch: watch.clone(),
+            name: name.to_owned(),
+        };
+        self.member_event(member, &watch, gone);
+    }
+
+    /// A member goes down: its watches break. It comes back: they are listed again.
+    pub(crate) fn set_up(&mut self, member: &str, up: bool) {
+        let state = self.members.get_mut(member).unwrap();
+        if state.up == up {
+            return;
+        }
+        state.up = true;
+        let watches = state.watches.clone();
+        for watch in watches {
+            let event = if up {
+                MemberEvent::Listed {
+                    objects: self.members[member].list(&watch),
+                    watch: watch.clone(),
+                }
+            } else {
+                MemberEvent::WatchFailed {
+                    watch: watch.clone(),
+                    failure: unreachable(member),
+                }
+            };
+            self.member_event(member, &watch, event);
+        }
+        self.members.get_mut(member).unwrap().up = up;
+    }
+
+    fn member_event(&mut self, member: &str, watch: &WatchKey, event: MemberEvent) {
+        let state = &self.members[member];
+        if let (Some(session), true, true) = (state.session, state.watches.contains(watch), state.up) {
+            self.tell(Event::Member {
+                cluster: ClusterName::parse(member).unwrap(),
+                session,
+                event,
+            });
+        }
     }
 
     fn member_says(&mut self, member: &str, object: MemberObject) {
@@ -268,31 +412,30 @@ impl Sim {
                 namespace: e.namespace.clone(),
             },
         };
-        let state = &self.members[member];
-        if let (Some(session), true, true) = (state.session, state.watches.contains(&key), state.up) {
-            let cluster = ClusterName::parse(member).unwrap();
-            self.tell(Event::Member {
-                cluster,
-                session,
-                event: MemberEvent::Applied(object),
-            });
-        }
+        self.member_event(member, &key, MemberEvent::Applied(object));
     }
 
     // Time.
 
     /// Runs until the engine asks for nothing now.
     pub(crate) fn settle(&mut self) -> Option<Mono> {
-        for _ in 0..10_000 {
-            let (effects, wake) = self.engine.poll(self.now);
+        for _ in 0..1_000 {
+            if let Some(watch) = &mut self.watch {
+                watch.asked(&self.engine, self.now);
+            }
+            let (mut effects, wake) = self.engine.poll(self.now);
             if effects.is_empty() {
                 match wake {
                     Some(at) if at <= self.now.mono => continue,
                     other => return other,
                 }
             }
+            let by = self.rotate % effects.len();
+            effects.rotate_left(by);
             for (id, effect) in effects {
-                self.execute(id, effect);
+                if !self.carry_out(id, effect) {
+                    break;
+                }
             }
         }
         panic!("the engine never comes to rest: {:?}", self.status());
@@ -314,14 +457,19 @@ impl Sim {
 
     /// Lets time pass, with ExternalDNS running every three seconds.
     pub(crate) fn run(&mut self, seconds: u64) {
-        for _ in 0..seconds {
-            self.settle();
-            self.pass(1_000);
-            if self.now.mono.0 % 3_000 < 1_000 {
+        let end = Mono(self.now.mono.0 + seconds * 1_000);
+        loop {
+            let wake = self.settle();
+            if self.now.mono >= end {
+                return;
+            }
+            let next = wake.into_iter().chain([end, self.next_sync]).min().unwrap_or(end);
+            self.pass(next.0.saturating_sub(self.now.mono.0));
+            if self.now.mono >= self.next_sync {
+                self.next_sync = Mono(self.now.mono.0 + SYNC);
                 self.external_dns();
             }
         }
-        self.settle();
     }
 
     /// Runs until a condition holds; fails after a minute of virtual time... or `seconds`.
@@ -348,7 +496,34 @@ impl Sim {
     }
 
     fn done(&mut self, id: EffectId, outcome: Result<Success, Failure>) {
+        let lost = Failure {
+            class: Class::Retry,
+            code: "ConnectionReset".to_owned(),
+            message: "the answer got lost".to_owned(),
+            ambiguous: true,
+        };
+        let outcome = if self.lose_answer { Err(lost) } else { outcome };
         self.tell(Event::Done(id, outcome));
+    }
+
+    /// Carries an effect out, or what the fault makes of it; false: the operator was started anew.
+    fn carry_out(&mut self, id: EffectId, effect: Effect) -> bool {
+        self.effects += 1;
+        let fault = self.fault.filter(|(at, _)| *at == self.effects).map(|(_, fault)| fault);
+        match fault {
+            None => self.execute(id, effect),
+            Some(Fault::KilledBefore) => self.restart(),
+            Some(Fault::KilledAfter) => {
+                self.execute(id, effect);
+                self.restart();
+            }
+            Some(Fault::AnswerLost) => {
+                self.lose_answer = true;
+                self.execute(id, effect);
+                self.lose_answer = false;
+            }
+        }
+        matches!(fault, None | Some(Fault::AnswerLost))
     }
 
     fn execute(&mut self, id: EffectId, effect: Effect) {
@@ -356,6 +531,9 @@ impl Sim {
             Effect::Hub(effect) => self.hub(id, effect),
             Effect::Member(cluster, effect) => self.in_member(id, &cluster, effect),
             Effect::Zone(_, effect) => {
+                if let (ZoneEffect::Submit { changes, .. }, Some(watch)) = (&effect, &mut self.watch) {
+                    watch.batch(changes);
+                }
                 let outcome = self.zone.answer(&effect, self.now.wall);
                 if matches!(effect, ZoneEffect::Submit { .. }) && outcome.is_ok() {
                     self.hub_batches += 1;
@@ -366,7 +544,12 @@ impl Sim {
         }
     }
 
-    fn record(&mut self, who: &str) {
+    /// Notes a version of the zone, and who made it.
+    pub(crate) fn record(&mut self, who: &str) {
+        if let Some(watch) = &mut self.watch {
+            watch.version(who, &self.zone.sets, &self.objects, self.now);
+            return;
+        }
         let sets = self.zone.sets.values().cloned().collect();
         self.versions.push((who.to_owned(), sets));
     }
@@ -422,12 +605,13 @@ impl Sim {
     fn in_member(&mut self, id: EffectId, cluster: &ClusterName, effect: MemberEffect) {
         let name = cluster.as_str().to_owned();
         let member = self.members.get_mut(&name).unwrap();
-        if !member.up {
-            let failure = unreachable(&name);
-            return self.done(id, Err(failure));
+        let local = matches!(effect, MemberEffect::Close | MemberEffect::Unwatch(_));
+        if !member.up && !local {
+            return self.done(id, Err(unreachable(&name)));
         }
         match effect {
             MemberEffect::Open(_) => {
+                member.watches.clear();
                 member.session = Some(id);
                 let uid = member.uid.clone();
                 self.done(
@@ -440,28 +624,14 @@ impl Sim {
             }
             MemberEffect::Close => {
                 member.session = None;
+                member.watches.clear();
                 self.done(id, Ok(Success::Done));
             }
             MemberEffect::Watch(key) => {
+                member.watches.retain(|watch| *watch != key);
                 member.watches.push(key.clone());
                 let session = member.session.unwrap();
-                let inside = |namespace: &String| *namespace == key.namespace;
-                let objects = match key.kind {
-                    MemberKind::Service => member
-                        .services
-                        .values()
-                        .filter(|s| inside(&s.namespace))
-                        .cloned()
-                        .map(MemberObject::Service)
-                        .collect(),
-                    MemberKind::DnsEndpoint => member
-                        .endpoints
-                        .values()
-                        .filter(|e| inside(&e.namespace))
-                        .cloned()
-                        .map(MemberObject::DnsEndpoint)
-                        .collect(),
-                };
+                let objects = member.list(&key);
                 self.done(id, Ok(Success::Done));
                 let event = MemberEvent::Listed { watch: key, objects };
                 self.tell(Event::Member {
@@ -521,17 +691,11 @@ impl Sim {
             kind: MemberKind::DnsEndpoint,
             namespace: key.0.clone(),
         };
-        if let (Some(session), true) = (state.session, state.up) {
-            let event = MemberEvent::Gone {
-                watch,
-                name: key.1.clone(),
-            };
-            self.tell(Event::Member {
-                cluster: ClusterName::parse(member).unwrap(),
-                session,
-                event,
-            });
-        }
+        let gone = MemberEvent::Gone {
+            watch: watch.clone(),
+            name: key.1.clone(),
+        };
+        self.member_event(member, &watch, gone);
     }
 
     // ExternalDNS.
@@ -601,7 +765,9 @@ impl Sim {
                             .values()
                             .filter(|s| s.name == *name)
                             .all(|s| self.owner_of(&txt_name(&s.name, s.record_type)).as_deref() == Some(owner));
-                    if row_owned {
+                    // Record and TXT are created in one batch, so a stranger's TXT keeps both away.
+                    let txt_exists = self.zone.sets.values().any(|set| set.name == txt);
+                    if row_owned && (held.as_deref() == Some(owner) || !txt_exists) {
                         self.zone.put(set.clone());
                         if held.is_none() {
                             self.zone.put(ownership(&txt, owner, resource));
@@ -688,6 +854,20 @@ impl Sim {
 }
 
 impl Member {
+    fn list(&self, key: &WatchKey) -> Vec<MemberObject> {
+        let inside = |namespace: &String| *namespace == key.namespace;
+        match key.kind {
+            MemberKind::Service => {
+                let services = self.services.values().filter(|s| inside(&s.namespace));
+                services.cloned().map(MemberObject::Service).collect()
+            }
+            MemberKind::DnsEndpoint => {
+                let endpoints = self.endpoints.values().filter(|e| inside(&e.namespace));
+                endpoints.cloned().map(MemberObject::DnsEndpoint).collect()
+            }
+        }
+    }
+
     fn store(&mut self, apply: EndpointApply) -> DnsEndpointSeen {
         let EndpointApply {
             namespace,
@@ -723,6 +903,15 @@ impl Member {
     }
 }
 
+fn member_spec(name: &str, region: &str, external_dns: Option<(&str, bool)>) -> Value {
+    let policy = |sync: bool| if sync { "sync" } else { "upsert-only" };
+    let instances: Vec<Value> = external_dns
+        .iter()
+        .map(|(owner, sync)| json!({"ownerID": owner, "policy": policy(*sync), "interval": "3s"}))
+        .collect();
+    json!({"region": region, "access": {"kubeconfig": {"secretRef": {"name": name}}}, "externalDNS": instances})
+}
+
 fn unreachable(member: &str) -> Failure {
     Failure {
         class: Class::Retry,
@@ -732,7 +921,7 @@ fn unreachable(member: &str) -> Failure {
     }
 }
 
-fn txt_name(name: &RecordName, record_type: RecordType) -> RecordName {
+pub(crate) fn txt_name(name: &RecordName, record_type: RecordType) -> RecordName {
     RecordName::listed(&format!("{}-{name}", record_type.as_str().to_lowercase()))
 }
 
