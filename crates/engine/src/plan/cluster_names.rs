@@ -182,6 +182,14 @@ impl Steps<'_, '_> {
         let mut named = self.take(cluster, step, own, plan);
         // The status goes on naming what is still held: after a restart nothing else may tell of it.
         named.name = held.filter(|_| named.holds).or(name).cloned();
+        // And that a DNSEndpoint was offered for it: with the zone clean already, a restart would else take the member
+        // that it has not read yet for one that never had any.
+        let told = offered
+            .and_then(|status| status.adoption)
+            .filter(|told| *told != Adoption::Hub);
+        if !wanted && named.holds && named.adoption.is_none_or(|adoption| adoption == Adoption::Hub) {
+            named.adoption = told.or(named.adoption);
+        }
         named.hub_writes = hub_writes;
         let too_long = computed.filter(|_| wanted).and_then(|name| name.as_ref().err());
         named.problems.extend(
