@@ -356,7 +356,7 @@ impl Plans {
                 zone.runtime.want_read(name.clone(), *at);
             }
         }
-        self.objects(key, before, plan, sinks.queue);
+        self.objects(before, plan, sinks.queue);
         let object = reference(key);
         let finalizer = plan.finalizer.map(|present| {
             Effect::Hub(HubEffect::SetFinalizer {
@@ -380,8 +380,7 @@ impl Plans {
         }
     }
 
-    fn objects(&self, key: &HostnameKey, before: &HostnamePlan, plan: &HostnamePlan, queue: &mut Queue) {
-        let _ = key;
+    fn objects(&self, before: &HostnamePlan, plan: &HostnamePlan, queue: &mut Queue) {
         let sink =
             |cluster: &ClusterName, effect: &MemberEffect| Effect::Member(cluster.clone(), effect.clone()).sink();
         let wanted: BTreeMap<Sink, Effect> = plan
@@ -418,7 +417,7 @@ impl Plans {
         self.waiting.remove(key);
         sinks.index.update(key, Default::default());
         sinks.wanted.change(&before.watches, &BTreeSet::new());
-        self.objects(key, &before, &HostnamePlan::default(), sinks.queue);
+        self.objects(&before, &HostnamePlan::default(), sinks.queue);
         if let Some(zone) = before.zone.as_ref().and_then(|zone| sinks.zones.get_mut(zone)) {
             zone.runtime.forget(key);
             zone.guard.release(key);
