@@ -29,7 +29,7 @@ pub struct Zone {
     pub runtime: ZoneRuntime,
     /// Who wants which of its names.
     pub reservations: Reservations,
-    /// Hostnames that wait because a wildcard answers for them: whatever changes, they look again.
+    /// Hostnames without a claim below a wildcard: whatever changes, they look again whether it answers for them.
     pub behind_wildcard: BTreeSet<HostnameKey>,
     /// The guard on withdrawals.
     pub guard: Guard,

@@ -161,7 +161,7 @@ impl<'w> Planner<'_, 'w> {
         }
         let names = self.cluster_names(
             &found,
-            (refused && !self.hostname.deleting) || in_the_way.is_some(),
+            (refused && !self.hostname.deleting) || (in_the_way.is_some() && !holds),
             plan,
         );
         self.conclude(view, &present, published, found, shared, names, plan)

@@ -86,7 +86,8 @@ pub struct HostnamePlan {
     pub reads: Vec<(RecordName, Mono)>,
     /// A finalizer to set or to drop.
     pub finalizer: Option<bool>,
-    /// Whether it waits because a wildcard answers for its name today: any change of the zone may end that.
+    /// Whether it has no claim and lies below a wildcard: any change of the zone may begin or end that the wildcard answers
+    /// for its name.
     pub behind_wildcard: bool,
     /// What is told.
     pub status: GlobalHostnameStatus,

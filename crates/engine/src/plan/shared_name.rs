@@ -16,7 +16,7 @@ use super::unit::{Part, Priority, Unit};
 use super::view::View;
 use crate::reason::Problem;
 use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
-use crate::value::dns_name::RecordName;
+use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::ids::ClusterName;
 use crate::value::owned::Owned;
 use crate::value::ownership::ClaimText;
@@ -55,7 +55,8 @@ impl Planner<'_, '_> {
         }
         let in_force = plan.memory.policy;
         let wildcard = wildcard_answers(self.zone.records, self.placed.names.shared.name());
-        plan.behind_wildcard = wildcard && present.claim.is_none();
+        plan.behind_wildcard =
+            present.claim.is_none() && below_wildcard(self.zone.records, self.placed.names.shared.name());
         let zone = InZone {
             hub: &self.input.config.hub,
             shared: &self.placed.names.shared,
@@ -254,21 +255,34 @@ impl Planner<'_, '_> {
 /// Whether a wildcard of the zone answers for a name today: the name and everything below it does not exist, and its
 /// closest encloser has a wildcard (RFC 4592, section 3.3).
 fn wildcard_answers(records: &Records, name: &RecordName) -> bool {
-    if records.below(name).next().is_some() {
+    let exists = |name: &RecordName| records.below(name).next().is_some();
+    if exists(name) {
         return false;
     }
-    let mut encloser = name.name().parent();
-    while let Some(parent) = encloser {
-        let at = RecordName::listed(parent.as_str());
-        let wildcard = at.child("*").ok().filter(|wildcard| wildcard != name);
-        let answers = |set: &RecordSet| matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname);
-        if wildcard.is_some_and(|wildcard| records.at(&wildcard).iter().any(answers)) {
+    for parent in parents(name) {
+        if answering_wildcard(records, &parent, name) {
             return true;
         }
-        if records.below(&at).next().is_some() {
+        if exists(&parent) {
             return false;
         }
-        encloser = parent.parent();
     }
     false
+}
+
+/// Whether a wildcard of the zone could answer for a name if nothing closer existed: then any record that comes or goes
+/// may decide it.
+fn below_wildcard(records: &Records, name: &RecordName) -> bool {
+    parents(name).any(|parent| answering_wildcard(records, &parent, name))
+}
+
+fn parents(name: &RecordName) -> impl Iterator<Item = RecordName> {
+    let first = name.name().parent();
+    std::iter::successors(first, DnsName::parent).map(|parent| RecordName::listed(parent.as_str()))
+}
+
+fn answering_wildcard(records: &Records, parent: &RecordName, name: &RecordName) -> bool {
+    let wildcard = parent.child("*").ok().filter(|wildcard| wildcard != name);
+    let answers = |set: &RecordSet| matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname);
+    wildcard.is_some_and(|wildcard| records.at(&wildcard).iter().any(answers))
 }

@@ -144,7 +144,7 @@ fn faults(facts: &Rc<RefCell<Facts>>) -> Result<(), TestCaseError> {
 }
 
 /// Lives through a story; the first broken law ends it.
-fn live(story: &Story, incremental: bool) -> Result<(Sim, Rc<RefCell<Facts>>), TestCaseError> {
+pub(crate) fn live(story: &Story, incremental: bool) -> Result<(Sim, Rc<RefCell<Facts>>), TestCaseError> {
     let (mut sim, facts) = observed(&story.world, incremental);
     for step in &story.steps {
         worlds::step(&mut sim, &facts, step);
@@ -154,7 +154,7 @@ fn live(story: &Story, incremental: bool) -> Result<(Sim, Rc<RefCell<Facts>>), T
 }
 
 /// Law 7 and the second half of law 8: once nothing happens, nobody writes any more, not even after a restart.
-fn rest(sim: &mut Sim, facts: &Rc<RefCell<Facts>>) -> Result<(), TestCaseError> {
+pub(crate) fn rest(sim: &mut Sim, facts: &Rc<RefCell<Facts>>) -> Result<(), TestCaseError> {
     worlds::heal(sim);
     sim.run(worlds::REST);
     faults(facts)?;

@@ -6,6 +6,7 @@ mod cluster_hostnames;
 #[path = "../zone/fake.rs"]
 #[expect(dead_code, reason = "other tests use the rest of it")]
 mod fake;
+mod found;
 mod laws;
 mod oracle;
 mod others;

@@ -50,33 +50,33 @@ const ADDRESSES: [(&[&str], bool); 11] = [
 /// One cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Cluster {
-    region: usize,
-    standby: bool,
+    pub(crate) region: usize,
+    pub(crate) standby: bool,
     /// 0: no ExternalDNS, 1: policy sync, 2: upsert-only.
-    external_dns: u8,
-    weight: u8,
-    address: Option<usize>,
+    pub(crate) external_dns: u8,
+    pub(crate) weight: u8,
+    pub(crate) address: Option<usize>,
 }
 
 /// One GlobalHostname.
 #[derive(Debug, Clone)]
 pub(crate) struct Declared {
-    name: usize,
-    clusters: u8,
-    selector: bool,
-    policy: usize,
-    primary: usize,
-    ttl: u8,
-    placeholder: bool,
-    cluster_hostnames: bool,
+    pub(crate) name: usize,
+    pub(crate) clusters: u8,
+    pub(crate) selector: bool,
+    pub(crate) policy: usize,
+    pub(crate) primary: usize,
+    pub(crate) ttl: u8,
+    pub(crate) placeholder: bool,
+    pub(crate) cluster_hostnames: bool,
 }
 
 /// What there is at the start.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
-    clusters: Vec<Cluster>,
-    hostnames: Vec<Declared>,
-    foreign: Vec<usize>,
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) hostnames: Vec<Declared>,
+    pub(crate) foreign: Vec<usize>,
 }
 
 /// Something that happens.
@@ -111,7 +111,7 @@ pub(crate) enum Op {
 
 /// Something that happens, and how long nothing happens after it, seconds.
 #[derive(Debug, Clone)]
-pub(crate) struct Step(Op, u8);
+pub(crate) struct Step(pub(crate) Op, pub(crate) u8);
 
 /// A world and what happens in it.
 #[derive(Debug, Clone)]

@@ -1,0 +1,85 @@
+//! The smallest worlds in which a law did not hold once, each told by what went wrong.
+//!
+//! The random worlds of `laws.rs` found them. Deliberately absent: what a case of `others.rs` or of a rule tells better.
+
+use crate::laws::{live, rest};
+use crate::worlds::{Cluster, Declared, Op, Step, Story, World};
+
+/// A cluster without ExternalDNS in us-east-1; `address` is one of `worlds::ADDRESSES`.
+fn cluster(address: Option<usize>) -> Cluster {
+    Cluster {
+        region: 0,
+        standby: false,
+        external_dns: 0,
+        weight: 100,
+        address,
+    }
+}
+
+/// A hostname over the first cluster; `name` is one of `worlds::HOSTNAMES`.
+fn declared(name: usize) -> Declared {
+    Declared {
+        name,
+        clusters: 1,
+        selector: false,
+        policy: 0,
+        primary: 0,
+        ttl: 1,
+        placeholder: false,
+        cluster_hostnames: false,
+    }
+}
+
+fn story(clusters: Vec<Cluster>, hostnames: Vec<Declared>, foreign: Vec<usize>, steps: Vec<Step>) -> Story {
+    Story {
+        world: World {
+            clusters,
+            hostnames,
+            foreign,
+        },
+        steps,
+    }
+}
+
+/// The names that keep a wildcard from answering for a hostname may be another hostname's cluster names.
+#[test]
+fn a_wildcard_answers_once_another_hostname_has_left() {
+    let first = Declared {
+        policy: 4,
+        primary: 3,
+        clusters: 3,
+        placeholder: true,
+        cluster_hostnames: true,
+        ..declared(1)
+    };
+    let clusters = vec![cluster(None), cluster(None)];
+    let story = story(
+        clusters,
+        vec![first, declared(1)],
+        vec![5],
+        vec![Step(Op::Delete(0), 1)],
+    );
+    live(&story, true).unwrap();
+}
+
+/// A set in the way of one family of the shared name once kept a deselected cluster's name until the next restart.
+#[test]
+fn a_conflict_in_one_family_does_not_hold_the_name_of_a_cluster_that_left() {
+    let hostname = Declared {
+        selector: true,
+        cluster_hostnames: true,
+        ..declared(4)
+    };
+    let standby = Cluster {
+        standby: true,
+        ..cluster(None)
+    };
+    let steps = vec![
+        Step(Op::Address(0, 0), 0),
+        Step(Op::Foreign(5), 2),
+        Step(Op::Select(0, 5), 0),
+    ];
+    let story = story(vec![standby, cluster(Some(3))], vec![hostname], vec![], steps);
+    let (mut sim, facts) = live(&story, false).unwrap();
+    rest(&mut sim, &facts).unwrap();
+}
