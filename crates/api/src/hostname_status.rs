@@ -48,6 +48,10 @@ pub struct GlobalHostnameStatus {
     #[schemars(length(max = 64))]
     pub last_change_id: Option<String>,
 
+    /// The `dns.truce.dev/confirm` that was carried out last; it agrees to nothing more.
+    #[schemars(length(max = 64))]
+    pub last_confirmed: Option<String>,
+
     /// Accepted, ResolvedRefs, Programmed, Ready, ClusterHostnamesReady, MembersFresh.
     #[serde(default)]
     #[schemars(length(max = 16), transform = crate::no_default)]

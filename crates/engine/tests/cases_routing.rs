@@ -365,6 +365,37 @@ fn the_last_that_serves_is_decided_per_family() {
     assert_eq!(app.place("east"), Place::LastServing([RecordType::Aaaa].into()));
 }
 
+/// DESIGN.md, section 5: `Drained` stays False until another has that family or a `confirm` gives the family up.
+#[test]
+fn a_family_is_given_up_by_a_confirm_of_exactly_that() {
+    let mut app = east_and_west();
+    app.address("east", &["198.51.100.1", "2001:db8::1"]);
+    app.step();
+    app.drain("east", 1);
+    app.step();
+    let message = app.problem_of("east").message;
+    let (_, hash) = message.rsplit_once("dns.truce.dev/confirm=").unwrap();
+    app.confirm = Some("0000000000000000".to_owned());
+    assert_eq!(app.place("east"), Place::LastServing([RecordType::Aaaa].into()));
+    app.confirm = Some(hash.to_owned());
+    assert!(app.plan().gives_up);
+    assert_eq!(app.step(), ["A app [west us-west-2] 198.51.100.2"]);
+    assert_eq!(app.place("east"), Place::Out);
+    assert!(!app.plan().gives_up, "what is done is no more agreed to");
+}
+
+/// The name must go on answering: where no other family is left, nothing can be given up.
+#[test]
+fn the_last_family_of_a_name_cannot_be_given_up() {
+    let mut app = east_and_west();
+    app.drain("east", 1);
+    app.step();
+    app.drain("west", 2);
+    app.step();
+    let kept = app.problem_of("west").message;
+    assert!(kept.ends_with("delete the GlobalHostname"), "{kept}");
+}
+
 #[test]
 fn standbys_make_failover_and_its_roles_switch_in_one_step() {
     let mut app = east_and_west();

@@ -94,17 +94,13 @@ impl Steps<'_, '_> {
         let Some(name) = self.wanted_name(cluster) else {
             return false;
         };
-        let external_dns = self.external_dns(member);
-        let dialect = external_dns.map_or(&PLAIN, |external_dns| &external_dns.dialect);
         let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
         // The resource names the DNSEndpoint that the name has or would have, so it tells whose of two hostnames it is.
         let own = |text: OwnershipText| {
             let resource = text.resource.unwrap_or_default();
             resource.rsplit('/').next() == Some(object.as_str())
         };
-        let txts = TYPES
-            .iter()
-            .filter_map(|kind| dialect.txt_name(name, *kind, &self.placed.zone_spec.domain));
+        let txts = self.txt_names(name, self.external_dns(member));
         txts.flat_map(|txt| self.zone.records.at(&txt).to_vec())
             .filter_map(|set| OwnershipText::read(single_txt(&set)?))
             .any(own)
@@ -122,6 +118,19 @@ impl Steps<'_, '_> {
 
     fn external_dns<'m>(&self, member: &'m Member) -> Option<&'m ExternalDns> {
         external_dns_for(member.spec()?, &self.placed.zone)
+    }
+
+    /// The names of the ownership TXTs of a cluster name.
+    fn txt_names<'n>(
+        &'n self,
+        name: &'n RecordName,
+        external_dns: Option<&'n ExternalDns>,
+    ) -> impl Iterator<Item = RecordName> + 'n {
+        let dialect = external_dns.map_or(&PLAIN, |external_dns| &external_dns.dialect);
+        let domain = &self.placed.zone_spec.domain;
+        TYPES
+            .iter()
+            .filter_map(move |kind| dialect.txt_name(name, *kind, domain))
     }
 
     /// Does the step of one cluster. `found` is what is known of it, if its MemberCluster is valid; `wanted` whether
@@ -145,7 +154,11 @@ impl Steps<'_, '_> {
         let told = self.told(cluster);
         let held = told.as_ref().or(if wanted { None } else { self.wanted_name(cluster) });
         let held = held.filter(|held| Some(*held) != name);
-        plan.depends.names.extend(held.cloned());
+        // A name that is to go is reserved by nobody, yet it is read with its TXTs.
+        for held in held {
+            let txts = self.txt_names(held, external_dns);
+            plan.depends.names.extend(txts.chain([held.clone()]));
+        }
         let refused = self.input.external_dns.get(cluster);
         let hub_writes = external_dns.is_none();
         let own = memory.clusters.entry(cluster.clone()).or_default();
@@ -175,7 +188,7 @@ impl Steps<'_, '_> {
             now: self.input.now,
             timings: &self.input.config.timings,
             memory: &own.name,
-            confirm: self.hostname.confirm.as_deref(),
+            confirm: memory.words.confirm(self.hostname),
             abandoned: self.abandoned(cluster, member),
             paused: self.paused || (refused.is_some() && wanted),
         });
@@ -269,8 +282,10 @@ impl Steps<'_, '_> {
             left,
             wake,
             gone,
+            confirmed,
             memory: next,
         } = step;
+        plan.confirms |= confirmed;
         if !changes.is_empty() {
             plan.units.push(Unit {
                 hostname: self.hostname.key.clone(),

@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
-
 use crate::effect::Change;
 use crate::value::dns_name::RecordName;
 use crate::value::ids::HubId;
@@ -173,19 +171,6 @@ pub fn claim_set(shared: &SharedName, text: &ClaimText) -> RecordSet {
         data: RecordData::values(TXT_TTL, [text.write()]),
         health_check: None,
     }
-}
-
-/// What `dns.truce.dev/confirm` must say to agree to replacing exactly these sets.
-pub fn confirm_hash<'a>(sets: impl IntoIterator<Item = &'a RecordSet>) -> String {
-    let mut hash = Sha256::new();
-    for set in sets {
-        hash.update(format!("{set:?}\n"));
-    }
-    hash.finalize()
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 /// A set in words, for a message: type, name, and what it answers.

@@ -135,7 +135,7 @@ impl<'w> Planner<'_, 'w> {
             found.values_mut().for_each(|found| found.input.selected = false);
         }
         let shared = self.shared(&found, &present, &published, refused, plan);
-        let in_the_way = self.in_the_way(&present, &shared);
+        let in_the_way = self.in_the_way(&present, &shared, plan);
         let holds = present.claim.is_some();
         if let (Some(shared), true) = (&shared, holds || !refused) {
             view.policy = Some((shared.policy, shared.policy_reason.clone()));
@@ -164,6 +164,8 @@ impl<'w> Planner<'_, 'w> {
             (refused && !self.hostname.deleting) || (in_the_way.is_some() && !holds),
             plan,
         );
+        plan.memory.words.after(plan.confirms, self.hostname.confirm.as_deref());
+        view.last_confirmed = plan.memory.words.spent.clone();
         self.conclude(view, &present, published, found, shared, names, plan)
     }
 

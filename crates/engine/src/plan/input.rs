@@ -107,6 +107,8 @@ pub struct HostnamePlan {
     pub progress: BTreeMap<ClusterName, Progress>,
     /// Sets of the zone that are this hostname's, and those of them that are live.
     pub owned: (usize, usize),
+    /// Whether something is to be done because a person agreed to it.
+    pub confirms: bool,
     /// Whether it lives in a zone that was not read yet: then `progress` is not known.
     pub waits_for_zone: bool,
     /// For the next plan.

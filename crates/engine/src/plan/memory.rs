@@ -9,6 +9,7 @@ use std::time::Duration;
 use truce_api::{ClusterState, ClusterStatus};
 
 use crate::rule::cluster_name::ClusterNameMemory;
+use crate::rule::confirm::Words;
 use crate::rule::drained::TtlMemory;
 use crate::rule::usable_address;
 use crate::time::{Now, Timings, Wall};
@@ -30,6 +31,8 @@ pub struct HostnameMemory {
     pub policy: Option<Policy>,
     /// Whether the zone still has sets of simple routing, which carry no identifier.
     pub simple: bool,
+    /// What a person agreed to.
+    pub words: Words,
 }
 
 /// Of one cluster of a hostname.
@@ -106,6 +109,7 @@ impl HostnameMemory {
             ever_live: status.clusters.iter().any(|cluster| !cluster.addresses.is_empty()),
             policy: status.policy.and_then(|policy| Policy::parse(policy.as_str())),
             simple: false,
+            words: Words::restored(status.last_confirmed.clone()),
         }
     }
 }

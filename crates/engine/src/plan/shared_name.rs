@@ -15,6 +15,7 @@ use super::reach::{InZone, Reach};
 use super::unit::{Part, Priority, Unit};
 use super::view::View;
 use crate::reason::Problem;
+use crate::rule::confirm::Words;
 use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
 use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::ids::ClusterName;
@@ -62,6 +63,7 @@ impl Planner<'_, '_> {
             shared: &self.placed.names.shared,
             published,
         };
+        let words = plan.memory.words.clone();
         let make = |reach: Reach, inputs: BTreeMap<ClusterName, shared::ClusterInput>| {
             shared::plan(&SharedInput {
                 hub: zone.hub,
@@ -75,6 +77,7 @@ impl Planner<'_, '_> {
                 ever_live: plan.memory.ever_live,
                 claimed: present.claim.is_some(),
                 wildcard_answers: wildcard,
+                confirm: words.confirm(self.hostname),
             })
         };
         let reach = match (self.paused(), refused) {
@@ -110,6 +113,7 @@ impl Planner<'_, '_> {
             }
         }
         plan.memory.policy = Some(made.policy);
+        plan.confirms |= made.gives_up;
         Some(made)
     }
 
@@ -144,23 +148,25 @@ impl Planner<'_, '_> {
     }
 
     /// What stands in the way of the shared name, if it is not confirmed that it may be replaced.
-    pub(super) fn in_the_way(&self, present: &Present, shared: &Option<SharedPlan>) -> Option<Problem> {
+    pub(super) fn in_the_way(
+        &self,
+        present: &Present,
+        shared: &Option<SharedPlan>,
+        plan: &mut HostnamePlan,
+    ) -> Option<Problem> {
         let shared = shared.as_ref()?;
         let sets = diff::in_the_way(present, &self.placed.names.shared, &shared.sets);
         sets.first()?;
-        let hash = diff::confirm_hash(sets.iter().copied());
-        if self.hostname.confirm.as_deref() == Some(hash.as_str()) {
+        let (what, confirm) = (agreement(&sets), plan.memory.words.confirm(self.hostname));
+        if confirm.agrees(&what) {
+            plan.confirms = true;
             return None;
         }
         let all: Vec<_> = sets.iter().take(5).map(|set| diff::describe(set)).collect();
-        let key = &self.hostname.key;
         let message = format!(
-            "someone else's record stands in the way: {}; delete it, or agree to replace exactly this: kubectl annotate \
-             ghn {} -n {} {}={hash}",
+            "someone else's record stands in the way: {}; delete it, or agree to replace exactly this: {}",
             all.join("; "),
-            key.name,
-            key.namespace,
-            truce_api::CONFIRM,
+            confirm.command(&what),
         );
         Some(match &self.hostname.confirm {
             None => Problem::new(Reason::RecordConflict, message),
@@ -187,7 +193,7 @@ impl Planner<'_, '_> {
             .filter(|shared| shared.claim)
             .map(|_| diff::claim_set(names, &text));
         let wanted: Vec<RecordSet> = shared.map(|shared| shared.sets.clone()).unwrap_or_default();
-        let confirmed = self.confirmed(present, &wanted);
+        let confirmed = self.confirmed(present, &wanted, &plan.memory.words);
         let wanted = self.free_of_others(present, &confirmed, wanted);
         let changes = diff::changes(present, confirmed, claim, &wanted, self.zone.records);
         if changes.is_empty() {
@@ -240,16 +246,22 @@ impl Planner<'_, '_> {
     }
 
     /// The foreign sets that a person agreed to replace.
-    fn confirmed(&self, present: &Present, wanted: &[RecordSet]) -> Vec<Owned<RecordSet>> {
-        let Some(confirm) = self.hostname.confirm.as_deref() else {
+    fn confirmed(&self, present: &Present, wanted: &[RecordSet], words: &Words) -> Vec<Owned<RecordSet>> {
+        let confirm = words.confirm(self.hostname);
+        let Some(word) = confirm.word else {
             return Vec::new();
         };
         let sets = diff::in_the_way(present, &self.placed.names.shared, wanted);
-        let hash = diff::confirm_hash(sets.iter().copied());
+        let hash = confirm.hash(&agreement(&sets));
         sets.into_iter()
-            .filter_map(|set| Owned::confirmed(set, confirm, &hash))
+            .filter_map(|set| Owned::confirmed(set, word, &hash))
             .collect()
     }
+}
+
+/// What a person agrees to who lets sets be replaced: exactly these.
+fn agreement(sets: &[&RecordSet]) -> String {
+    sets.iter().map(|set| format!("{set:?}\n")).collect()
 }
 
 /// Whether a wildcard of the zone answers for a name today: the name and everything below it does not exist, and its

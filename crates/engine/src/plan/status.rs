@@ -48,6 +48,7 @@ pub fn status(hostname: &Hostname, view: &View, hub: &HubId, timings: &Timings, 
             until: Time(until),
         }),
         last_change_id: view.last_change.clone(),
+        last_confirmed: view.last_confirmed.clone(),
         conditions: conditions(hostname, view, hub, timings, now),
     }
 }

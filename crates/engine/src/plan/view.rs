@@ -50,6 +50,8 @@ pub struct View {
     pub max_ttl: Option<(u32, Wall)>,
     /// The last change of Route 53.
     pub last_change: Option<String>,
+    /// The confirmation that was carried out last.
+    pub last_confirmed: Option<String>,
 }
 
 /// One cluster of a hostname.

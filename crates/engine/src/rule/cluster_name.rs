@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use truce_api::Adoption;
 use truce_api::Reason;
 
+use super::confirm::Confirm;
 use super::dialect::PLAIN;
 use super::endpoint::{self, Identity};
 use super::pairs::Place;
@@ -79,8 +80,8 @@ pub struct ClusterNameInput<'a> {
     pub timings: &'a Timings,
     /// As the last step left it.
     pub memory: &'a ClusterNameMemory,
-    /// `dns.truce.dev/confirm` of the GlobalHostname.
-    pub confirm: Option<&'a str>,
+    /// What a person agreed to on the GlobalHostname.
+    pub confirm: Confirm<'a>,
     /// Whether a person accepted that what cannot be released is left behind.
     pub abandoned: bool,
     /// Whether nothing may be written.
@@ -133,6 +134,8 @@ pub struct ClusterNameOutput {
     pub wake: Option<Mono>,
     /// Nothing is left of the name to be released (`held_name`, or of all if no name is wanted).
     pub gone: bool,
+    /// Whether something in the way is replaced because a person agreed to it.
+    pub confirmed: bool,
     /// For the next step.
     pub memory: ClusterNameMemory,
 }

@@ -163,13 +163,16 @@ fn way_is_free(work: &mut Work<'_>, holding: &Holding) -> Option<Vec<Change>> {
     if strangers.is_empty() {
         return Some(Vec::new());
     }
-    let hash = endpoint::short_hash(&format!("{strangers:?}"));
+    let what = format!("{strangers:?}");
     let writable = strangers
         .iter()
         .all(|set| set.data != RecordData::Opaque && !matches!(set.routing, Routing::Foreign { .. }));
-    if let (Some(confirm), true) = (work.input.confirm, writable) {
-        let confirmed = strangers.iter().map(|set| Owned::confirmed(set, confirm, &hash));
+    let confirm = work.input.confirm;
+    if let (Some(word), true) = (confirm.word, writable) {
+        let hash = confirm.hash(&what);
+        let confirmed = strangers.iter().map(|set| Owned::confirmed(set, word, &hash));
         if let Some(sets) = confirmed.collect::<Option<Vec<_>>>() {
+            work.out.confirmed = true;
             return Some(sets.into_iter().map(Change::Delete).collect());
         }
     }
@@ -177,13 +180,8 @@ fn way_is_free(work: &mut Work<'_>, holding: &Holding) -> Option<Vec<Change>> {
     if strangers.len() > SHOWN {
         shown.push(format!("{} more", strangers.len() - SHOWN));
     }
-    let key = work.input.hostname;
     let way_out = if writable {
-        format!(
-            "Delete it, or let Truce replace it: kubectl annotate globalhostname {} -n {} \
-             dns.truce.dev/confirm={hash}",
-            key.name, key.namespace
-        )
+        format!("Delete it, or let Truce replace it: {}", confirm.command(&what))
     } else {
         "Truce cannot replace it exactly: delete it".to_owned()
     };

@@ -249,16 +249,41 @@ pub fn keep<'c>(candidates: impl IntoIterator<Item = Candidate<'c>>) -> Option<&
         .map(|c| c.cluster)
 }
 
+/// What a person agrees to who gives up a family; `None` where nothing else would be left.
+fn giving_up(any_live: bool, cluster: &ClusterName, record_type: RecordType) -> Option<String> {
+    (any_live && record_type != RecordType::Cname).then(|| format!("give up {record_type} of {cluster}"))
+}
+
+/// Whether a person gave up the family in which only this cluster is kept; others go on answering in another family.
+pub fn given_up(input: &SharedInput<'_>, any_live: bool, cluster: &ClusterName, record_type: RecordType) -> bool {
+    giving_up(any_live, cluster, record_type).is_some_and(|what| input.confirm.agrees(&what))
+}
+
 /// That a cluster is kept: in which families, why it should have gone, and what would let it go.
-pub fn problem(cluster: &ClusterName, families: &BTreeSet<RecordType>, input: &ClusterInput) -> Problem {
+pub fn problem(
+    shared: &SharedInput<'_>,
+    any_live: bool,
+    cluster: &ClusterName,
+    families: &BTreeSet<RecordType>,
+    input: &ClusterInput,
+) -> Problem {
     let cause = match input {
         ClusterInput { selected: false, .. } => "it is not selected any more",
         ClusterInput { draining: Some(_), .. } => "it is being drained",
         ClusterInput { .. } => "its address is gone",
     };
+    let give_up = families
+        .iter()
+        .filter_map(|family| Some((family, giving_up(any_live, cluster, *family)?)))
+        .map(|(family, what)| format!("answer without {family}: {}", shared.confirm.command(&what)));
+    let way_out: Vec<String> = give_up.collect();
+    let way_out = match way_out.is_empty() {
+        true => "delete the GlobalHostname".to_owned(),
+        false => way_out.join("; "),
+    };
     let message = format!(
         "{cluster} is kept in {} although {cause}: no other selected, undrained cluster has an address there; bring one, or \
-         delete the GlobalHostname",
+         {way_out}",
         list(families)
     );
     Problem::new(Reason::LastServing, message)

@@ -3,6 +3,7 @@
 pub mod ambiguous;
 pub mod claim;
 pub mod cluster_name;
+pub mod confirm;
 pub mod dialect;
 pub mod drained;
 pub mod endpoint;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use truce_api::Reason;
 
+use super::confirm::Confirm;
 use super::family::{self, Family, Member};
 use super::policy::{self, Choice};
 use super::standing::{Scene, Standing};
@@ -47,6 +48,8 @@ pub struct SharedInput<'a> {
     pub claimed: bool,
     /// Whether a wildcard record of the zone, of somebody else, answers for the name today (RFC 4592).
     pub wildcard_answers: bool,
+    /// What a person agreed to.
+    pub confirm: Confirm<'a>,
 }
 
 /// One cluster as the shared name sees it.
@@ -89,6 +92,8 @@ pub struct SharedPlan {
     pub problems: Vec<Problem>,
     /// Whether the spec cannot be served as asked: then `sets` is what is published now, unchanged.
     pub refused: bool,
+    /// Whether a family is given up because a person agreed to it.
+    pub gives_up: bool,
 }
 
 /// A cluster under the shared name.
@@ -134,8 +139,14 @@ fn compose(scene: &Scene<'_>, choice: Choice) -> Result<SharedPlan, Problem> {
     }
     let mut kept = Kept::new();
     let mut sets = Vec::new();
+    let mut gives_up = false;
     for record_type in family::types(cname.is_some()) {
-        let (family, keeps) = scene.family(*record_type, policy);
+        let (mut family, mut keeps) = scene.family(*record_type, policy);
+        if let Some(name) = keeps.filter(|name| last_serving::given_up(input, scene.any_live(), name, *record_type)) {
+            family.members.clear();
+            keeps = None;
+            gives_up |= scene.clusters.get(name).is_some_and(|s| s.published.has(*record_type));
+        }
         if let Some(name) = keeps {
             kept.entry(name.clone()).or_default().insert(*record_type);
         }
@@ -164,6 +175,7 @@ fn compose(scene: &Scene<'_>, choice: Choice) -> Result<SharedPlan, Problem> {
         },
         problems,
         refused: false,
+        gives_up,
     })
 }
 
@@ -199,6 +211,7 @@ fn refused(scene: &Scene<'_>, problem: Problem) -> SharedPlan {
         claim: input.claimed,
         problems: vec![problem],
         refused: true,
+        gives_up: false,
     }
 }
 
@@ -234,7 +247,13 @@ fn states(scene: &Scene<'_>, sets: &[RecordSet], kept: &Kept, policy: Policy) ->
     let state = |name: &ClusterName, standing: &Standing| match kept.get(name) {
         Some(families) => SharedState {
             place: Place::LastServing(families.clone()),
-            problems: vec![last_serving::problem(name, families, &standing.input)],
+            problems: vec![last_serving::problem(
+                input,
+                scene.any_live(),
+                name,
+                families,
+                &standing.input,
+            )],
         },
         None => SharedState {
             place: place(input.hub, name, standing, sets, policy),

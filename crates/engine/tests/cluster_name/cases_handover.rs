@@ -124,10 +124,7 @@ fn a_foreign_record_stops_the_name_before_anything_is_written() {
         assert_eq!(world.lines(), before);
         let message = &world.problem(Reason::RecordConflict).unwrap().message;
         assert!(message.contains(&format!("{NAME} {record_type} {value}")), "{message}");
-        assert!(
-            message.contains("kubectl annotate globalhostname app -n shop"),
-            "{message}"
-        );
+        assert!(message.contains("kubectl annotate ghn app -n shop"), "{message}");
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use truce_engine::effect::{Change, MemberEffect};
 use truce_engine::rule::cluster_name::{ClusterNameInput, ClusterNameMemory, ClusterNameOutput, Writer, step};
+use truce_engine::rule::confirm::Confirm;
 use truce_engine::rule::endpoint::{endpoint_name, fence_name};
 use truce_engine::time::{Mono, Now, Timings, Wall};
 use truce_engine::value::address::Address;
@@ -213,7 +214,11 @@ impl World {
             },
             timings: &self.timings,
             memory: &self.memory,
-            confirm: self.confirm.as_deref(),
+            confirm: Confirm {
+                hostname: &self.hostname,
+                word: self.confirm.as_deref(),
+                spent: None,
+            },
             abandoned: self.abandoned,
             paused: self.paused,
         };

@@ -83,3 +83,25 @@ fn a_conflict_in_one_family_does_not_hold_the_name_of_a_cluster_that_left() {
     let (mut sim, facts) = live(&story, false).unwrap();
     rest(&mut sim, &facts).unwrap();
 }
+
+/// The ownership TXT of a name that is given up is reserved by nobody, and still read.
+#[test]
+fn the_txt_of_a_name_that_is_given_up_marks_its_hostname() {
+    let hostname = Declared {
+        clusters: 7,
+        placeholder: true,
+        cluster_hostnames: true,
+        ..declared(0)
+    };
+    let adopting = Cluster {
+        external_dns: 1,
+        ..cluster(Some(0))
+    };
+    let steps = vec![
+        Step(Op::Wait, 14),
+        Step(Op::ClusterHostnames(1, false), 4),
+        Step(Op::EndpointGone(1), 1),
+    ];
+    let clusters = vec![cluster(None), adopting];
+    live(&story(clusters, vec![declared(2), hostname], vec![], steps), true).unwrap();
+}

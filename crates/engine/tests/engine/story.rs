@@ -219,6 +219,38 @@ fn a_foreign_record_is_replaced_only_if_exactly_it_was_confirmed() {
     });
 }
 
+/// API.md, Annotations: a confirmation works once, though the annotation stands and the operator is started again.
+#[test]
+fn the_same_foreign_record_put_back_needs_another_confirm() {
+    let mut sim = Sim::new();
+    sim.zone_object();
+    sim.member("east", "us-east-1", None);
+    sim.gateway("east", &["203.0.113.10"]);
+    let stranger = foreign("app.example.com", "203.0.113.50");
+    sim.zone.put(stranger.clone());
+    sim.app(&["east"]);
+    sim.run(20);
+    let said = |sim: &Sim| {
+        let message = sim.status()["conditions"][0]["message"].as_str().unwrap().to_owned();
+        message.rsplit('=').next().unwrap().to_owned()
+    };
+    let hash = said(&sim);
+    sim.annotate("GlobalHostname", "shop", "app", "dns.truce.dev/confirm", &hash);
+    let live = ["app.example.com A [demo/east us-east-1] 203.0.113.10 ttl 5"];
+    sim.until("replaced", 30, |sim| sim.at("app.example.com") == live);
+    sim.restart();
+    sim.run(5);
+    sim.zone.sets.retain(|key, _| key.0.as_str() != "app.example.com");
+    sim.zone.put(stranger);
+    sim.restart();
+    sim.run(400);
+    assert_eq!(sim.at("app.example.com"), ["app.example.com A 203.0.113.50 ttl 300"]);
+    let again = said(&sim);
+    assert_ne!(again, hash);
+    sim.annotate("GlobalHostname", "shop", "app", "dns.truce.dev/confirm", &again);
+    sim.until("replaced again", 30, |sim| sim.at("app.example.com") == live);
+}
+
 /// T16: a load balancer's status is empty for a while.
 #[test]
 fn an_absent_address_is_withdrawn_after_the_grace_and_comes_back() {

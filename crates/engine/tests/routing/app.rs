@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use truce_api::Reason;
 use truce_engine::reason::Problem;
+use truce_engine::rule::confirm::Confirm;
 use truce_engine::rule::shared::{self, ClusterInput, Place, SharedInput, SharedPlan};
 use truce_engine::value::address::Address;
 use truce_engine::value::dns_name::{DnsName, RecordName};
-use truce_engine::value::ids::{ClusterName, HostedZoneId, HubId};
+use truce_engine::value::ids::{ClusterName, HostedZoneId, HostnameKey, HubId};
 use truce_engine::value::record::{FailoverRole, RecordData, RecordSet, Routing};
 use truce_engine::value::region::Region;
 use truce_engine::value::shared_name::SharedName;
@@ -20,6 +21,9 @@ pub(crate) struct App {
     pub(crate) clusters: Clusters,
     pub(crate) published: Vec<RecordSet>,
     pub(crate) wildcard_answers: bool,
+    /// `dns.truce.dev/confirm`.
+    pub(crate) confirm: Option<String>,
+    key: HostnameKey,
     apex: bool,
     in_force: Option<Policy>,
     ever_live: bool,
@@ -50,6 +54,8 @@ impl App {
             clusters: Clusters::new(),
             published: Vec::new(),
             wildcard_answers: false,
+            confirm: None,
+            key: HostnameKey::new("shop", "app"),
             apex: hostname == "example.com",
             in_force: None,
             ever_live: false,
@@ -142,6 +148,11 @@ impl App {
             ever_live: self.ever_live,
             claimed: self.claimed,
             wildcard_answers: self.wildcard_answers,
+            confirm: Confirm {
+                hostname: &self.key,
+                word: self.confirm.as_deref(),
+                spent: None,
+            },
         })
     }
 

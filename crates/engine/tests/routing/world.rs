@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use truce_engine::rule::confirm::Confirm;
 use truce_engine::rule::shared::{self, ClusterInput, SharedInput, SharedPlan};
 use truce_engine::value::address::Address;
 use truce_engine::value::dns_name::{DnsName, RecordName};
-use truce_engine::value::ids::{ClusterName, HostedZoneId, HubId};
+use truce_engine::value::ids::{ClusterName, HostedZoneId, HostnameKey, HubId};
 use truce_engine::value::record::RecordSet;
 use truce_engine::value::region::Region;
 use truce_engine::value::shared_name::SharedName;
@@ -47,6 +48,11 @@ impl World {
             ever_live: self.ever_live,
             claimed: self.claimed,
             wildcard_answers: self.wildcard_answers,
+            confirm: Confirm {
+                hostname: &HostnameKey::new("shop", "app"),
+                word: None,
+                spent: None,
+            },
         })
     }
 
