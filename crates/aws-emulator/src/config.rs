@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::core::shape::RawSet;
+use crate::identity::config::AccountConfig;
 
 /// The YAML file of `--config`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -16,7 +17,9 @@ use crate::core::shape::RawSet;
 pub struct File {
     /// Hosted zones to begin with.
     pub zones: Vec<ZoneConfig>,
-    /// Access key id -> account id; other keys belong to account 111111111111.
+    /// Accounts by id; with any, signatures and permissions are checked, without, every credential is accepted.
+    pub accounts: BTreeMap<String, AccountConfig>,
+    /// Access key id -> account id where no `accounts` are given; other keys belong to account 111111111111.
     pub access_keys: BTreeMap<String, String>,
     /// Network -> AWS region, for EDNS Client Subnet and for the address that a query comes from; the longest
     /// matching prefix wins.

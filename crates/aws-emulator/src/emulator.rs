@@ -14,6 +14,7 @@ use crate::core::service::{NewZone, Service};
 use crate::core::shape::{RawChange, RawSet};
 use crate::dns::client::{Clients, ClientsError};
 use crate::dns::loadbalancer::LoadBalancers;
+use crate::identity::{Identity, IdentityError};
 use crate::journal::{Counts, Entry, Journal};
 
 /// Access key under which the configuration's zones are created.
@@ -36,6 +37,9 @@ pub enum StartError {
     /// A name in `loadBalancers`.
     #[error("loadBalancers: {0}")]
     LoadBalancers(String),
+    /// Accounts, users, roles.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// Journal file or sockets.
     #[error("{what}: {error}")]
     Io {
@@ -50,6 +54,7 @@ pub enum StartError {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) service: Service,
+    pub(crate) identity: Identity,
     pub(crate) journal: Journal,
     pub(crate) draws: u64,
 }
@@ -79,6 +84,11 @@ impl Emulator {
                     })
             })
             .transpose()?;
+        let identity = Identity::new(&config.file.accounts)?;
+        if identity.is_strict() && !config.file.access_keys.is_empty() {
+            let reason = "with `accounts`, write access keys at their users: accounts.ID.users.NAME.accessKeys";
+            return Err(IdentityError::new("accessKeys", reason).into());
+        }
         let accounts = Accounts::new(config.file.access_keys.clone(), config.file.health_checks.clone());
         let rules = Rules {
             max_sets_per_zone: config.max_sets_per_zone,
@@ -96,6 +106,7 @@ impl Emulator {
         Ok(Self {
             inner: Mutex::new(Inner {
                 service,
+                identity,
                 journal: Journal::new(file),
                 draws: config.dns_seed,
             }),
@@ -129,10 +140,7 @@ fn now_ms() -> u64 {
 }
 
 fn add_zone(service: &mut Service, zone: &ZoneConfig) -> Result<(), ApiError> {
-    let caller = Caller {
-        access_key: CONFIG_KEY.to_owned(),
-        account: zone.account.clone().unwrap_or_else(|| DEFAULT_ACCOUNT.to_owned()),
-    };
+    let caller = Caller::made_up(CONFIG_KEY, zone.account.as_deref().unwrap_or(DEFAULT_ACCOUNT));
     let nth = service.zones().count();
     let new = NewZone {
         id: zone.id.clone(),

@@ -44,6 +44,12 @@ fn change_element(w: &mut Writer, change: &Change, now_ms: u64) {
     });
 }
 
+/// A time in ISO 8601, to the second.
+pub(crate) fn iso_seconds(ms: u64) -> String {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |t| format!("{t:.0}"))
+}
+
 fn iso(ms: u64) -> String {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |t| format!("{t:.3}"))

@@ -4,6 +4,7 @@
 
 mod admin;
 mod answers;
+mod gate;
 mod requests;
 mod route;
 mod route53;
@@ -12,11 +13,12 @@ pub mod xml;
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, header};
 
 use crate::core::error::{ApiError, Code};
 use crate::emulator::Emulator;
+use crate::identity::signature::SignedRequest;
 use crate::journal::{Draft, Entry};
 use route::{Call, Operation};
 
@@ -57,15 +59,23 @@ pub(crate) async fn handle(emulator: Arc<Emulator>, request: Request<Body>) -> R
         return admin::handle(&emulator, &parts.method, rest, parts.uri.query(), &body);
     }
     let call = Call::new(&parts.method, &parts.uri, &parts.headers, &body);
-    serve_call(&emulator, &call, &body)
+    serve_call(&emulator, &call, &gate::signed(&parts, &body))
 }
 
-fn serve_call(emulator: &Emulator, call: &Call, body: &Bytes) -> Response<Body> {
-    let mut inner = emulator.lock();
+fn serve_call(emulator: &Emulator, call: &Call, request: &SignedRequest<'_>) -> Response<Body> {
+    let mut guard = emulator.lock();
+    let inner = &mut *guard;
     let now_ms = emulator.now_ms();
-    let mut note = Draft::default();
-    let result = authenticate(&mut inner.service, call, &mut note).and_then(|caller| {
-        note.account.clone_from(&caller.account);
+    let mut note = Draft {
+        action: call.name(),
+        ..Draft::default()
+    };
+    let body = request.body;
+    let admitted = gate::authenticate(&inner.identity, &inner.service, call, request, now_ms, &mut note);
+    let result = admitted.and_then(|principal| {
+        note.account.clone_from(&principal.account);
+        gate::authorize(&inner.identity, &principal, call, body)?;
+        let caller = principal.caller();
         match &call.operation {
             Operation::Route53(operation) => {
                 let mut context = route53::Context {
@@ -79,36 +89,23 @@ fn serve_call(emulator: &Emulator, call: &Call, body: &Bytes) -> Response<Body> 
                 route53::run(&mut context, operation)
             }
             Operation::Sts(action) => {
-                note.action.clone_from(action);
-                sts::run(action, &caller, &Entry::request_id(inner.journal.next_seq()))
+                let context = sts::Context {
+                    identity: &mut inner.identity,
+                    fields: &call.query,
+                    region: call.region(),
+                    now_ms,
+                    request_id: &Entry::request_id(inner.journal.next_seq()),
+                };
+                sts::run(context, action, &principal)
             }
-            Operation::Unknown => {
-                note.action = format!("{} {}", call.method, call.path);
-                Err(ApiError::new(Code::UnknownOperationException, ""))
-            }
+            Operation::Unknown => Err(ApiError::new(Code::UnknownOperationException, "")),
         }
     });
     let entry = inner
         .journal
         .append(now_ms, note, result.as_ref().map(|reply| reply.status));
-    drop(inner);
+    drop(guard);
     respond(result.map_err(|error| (error, call.protocol)), &entry.request_id)
-}
-
-fn authenticate(
-    service: &mut crate::core::service::Service,
-    call: &Call,
-    note: &mut Draft,
-) -> Result<crate::core::accounts::Caller, ApiError> {
-    let Some(access_key) = &call.access_key else {
-        note.action = format!("{} {}", call.method, call.path);
-        return Err(ApiError::new(
-            Code::MissingAuthenticationToken,
-            "Request is missing Authentication Token",
-        ));
-    };
-    note.access_key.clone_from(access_key);
-    Ok(service.accounts.caller(access_key))
 }
 
 fn respond(result: Result<Reply, (ApiError, route::Protocol)>, request_id: &str) -> Response<Body> {

@@ -54,6 +54,7 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) query: BTreeMap<String, String>,
     pub(crate) access_key: Option<String>,
+    region: Option<String>,
     pub(crate) operation: Operation,
     pub(crate) protocol: Protocol,
 }
@@ -65,7 +66,10 @@ impl Call {
         if path == "/" && method == Method::POST {
             query.extend(pairs(body));
         }
-        let access_key = access_key(headers, &query);
+        let credential = credential(headers, &query);
+        let scope = |n: usize| Some(credential.as_deref()?.split('/').nth(n)?.to_owned());
+        let access_key = scope(0).filter(|key| !key.is_empty());
+        let region = scope(2);
         let operation = if path == "/" {
             match query.get("Action") {
                 Some(action) => Operation::Sts(action.clone()),
@@ -83,8 +87,22 @@ impl Call {
             path,
             query,
             access_key,
+            region,
             operation,
             protocol,
+        }
+    }
+
+    /// Region of the credential scope.
+    pub(crate) fn region(&self) -> &str {
+        self.region.as_deref().unwrap_or("us-east-1")
+    }
+
+    /// What the journal calls it before it runs: also of a call that is refused at the gate.
+    pub(crate) fn name(&self) -> String {
+        match &self.operation {
+            Operation::Sts(action) => action.clone(),
+            Operation::Route53(_) | Operation::Unknown => format!("{} {}", self.method, self.path),
         }
     }
 }
@@ -95,16 +113,16 @@ fn pairs(text: &[u8]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Access key id of a SigV4 signature, in the header or in the query.
-fn access_key(headers: &HeaderMap, query: &BTreeMap<String, String>) -> Option<String> {
+/// The credential scope of a SigV4 signature, in the header or in the query, whether or not it verifies.
+fn credential(headers: &HeaderMap, query: &BTreeMap<String, String>) -> Option<String> {
     let in_header = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once("Credential="))
-        .map(|(_, rest)| rest);
-    let credential = in_header.or(query.get("X-Amz-Credential").map(String::as_str))?;
-    let key = credential.split(['/', ',', ' ']).next()?;
-    (!key.is_empty()).then(|| key.to_owned())
+        .and_then(|(_, rest)| rest.split([',', ' ']).next());
+    in_header
+        .or(query.get("X-Amz-Credential").map(String::as_str))
+        .map(str::to_owned)
 }
 
 fn route53(method: &Method, path: &str) -> Option<Route53> {

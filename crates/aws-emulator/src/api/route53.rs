@@ -63,7 +63,7 @@ pub(crate) fn run(context: &mut Context<'_>, operation: &Route53) -> Result<Repl
     }
 }
 
-fn action(operation: &Route53) -> &'static str {
+pub(super) fn action(operation: &Route53) -> &'static str {
     match operation {
         Route53::ChangeResourceRecordSets(_) => "ChangeResourceRecordSets",
         Route53::CreateHostedZone => "CreateHostedZone",

@@ -1,7 +1,7 @@
 //! Who calls: access keys and the accounts they belong to.
 //!
-//! Any credentials are accepted; an access key without an entry belongs to the default account. Deliberately absent:
-//! signatures, secrets, roles and policies.
+//! An access key without an entry belongs to the default account. Deliberately absent: signatures, secrets, roles and
+//! policies, which are in `identity`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,19 @@ pub struct Caller {
     pub access_key: String,
     /// Account id, twelve digits.
     pub account: String,
+    /// ARN of the user or the role's session.
+    pub arn: String,
 }
 
 impl Caller {
-    /// ARN of the made-up user that holds the access key.
+    /// The made-up user of this name, which is also its access key id, in an account.
     #[must_use]
-    pub fn arn(&self) -> String {
-        format!("arn:aws:iam::{}:user/{}", self.account, self.access_key)
+    pub fn made_up(access_key: &str, account: &str) -> Self {
+        Self {
+            access_key: access_key.to_owned(),
+            account: account.to_owned(),
+            arn: format!("arn:aws:iam::{account}:user/{access_key}"),
+        }
     }
 }
 
@@ -43,10 +49,7 @@ impl Accounts {
     #[must_use]
     pub fn caller(&self, access_key: &str) -> Caller {
         let account = self.by_key.get(access_key).map_or(DEFAULT_ACCOUNT, String::as_str);
-        Caller {
-            access_key: access_key.to_owned(),
-            account: account.to_owned(),
-        }
+        Caller::made_up(access_key, account)
     }
 
     /// Whether a health check with this id exists.

@@ -282,7 +282,7 @@ fn check_owner(caller: &Caller, zone: &Zone) -> Result<(), ApiError> {
     }
     Err(ApiError::new(
         Code::AccessDenied,
-        format!("User: {} is not authorized to access this resource", caller.arn()),
+        format!("User: {} is not authorized to access this resource", caller.arn),
     ))
 }
 

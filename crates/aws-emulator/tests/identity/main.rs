@@ -1,0 +1,7 @@
+//! One test per rule of signatures, credentials, trust and permissions, named after the rule: what is refused, code
+//! and text, and the nearest thing that is allowed.
+
+#![expect(clippy::expect_used, reason = "a failed expectation is a failed test")]
+
+mod signature;
+mod support;
