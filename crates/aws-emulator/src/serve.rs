@@ -143,6 +143,17 @@ impl Handle {
         Ok(version)
     }
 
+    /// Ends the sessions of the role with this ARN, or of all roles; gives how many were alive.
+    pub fn expire_sessions(&self, role: Option<&str>) -> usize {
+        let now_ms = self.emulator.now_ms();
+        self.emulator.lock().identity.expire_sessions(role, now_ms)
+    }
+
+    /// Lets nobody assume the role with this ARN, or lets those again whom it trusts; gives whether it exists.
+    pub fn refuse_role(&self, role: &str, refuse: bool) -> bool {
+        self.emulator.lock().identity.refuse_role(role, refuse)
+    }
+
     fn with_service<T>(&self, read: impl FnOnce(&Service) -> T) -> T {
         read(&self.emulator.lock().service)
     }

@@ -3,5 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "a failed expectation is a failed test")]
 
+mod assume;
+mod policy;
 mod signature;
 mod support;

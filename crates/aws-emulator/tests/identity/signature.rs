@@ -9,6 +9,9 @@ use crate::support::*;
 
 const MISMATCH: &str = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.";
 
+/// One change of a request under way.
+type Tamper = fn(&mut Request);
+
 fn alice() -> Identity {
     directory(&format!(
         "accounts: {{'111111111111': {{users: {{alice: {{accessKeys: {{{KEY}: {SECRET}}}}}}}}}}}"
@@ -91,7 +94,7 @@ fn a_signed_request_is_its_users() {
 fn a_request_that_was_changed_is_refused() {
     let identity = alice();
     let good = Signer::default().sign(change());
-    let tamper: [(&str, fn(&mut Request)); 6] = [
+    let tamper: [(&str, Tamper); 6] = [
         ("body", |r| r.body.push(b' ')),
         ("method", |r| r.method = "PUT".to_owned()),
         ("path", |r| r.target = r.target.replace("Z1", "Z2")),

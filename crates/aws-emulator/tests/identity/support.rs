@@ -146,9 +146,19 @@ type Pairs = Vec<(String, String)>;
 
 /// What the directory says of a request.
 pub(crate) fn authenticate(identity: &Identity, request: &Request, service: Service) -> Result<Principal, ApiError> {
+    authenticate_at(identity, request, service, NOW)
+}
+
+/// The same at another time.
+pub(crate) fn authenticate_at(
+    identity: &Identity,
+    request: &Request,
+    service: Service,
+    now_ms: u64,
+) -> Result<Principal, ApiError> {
     let signed = request.signed();
     let presented = present(&signed)?.expect("credentials");
-    identity.authenticate(&presented, &signed, service, NOW)
+    identity.authenticate(&presented, &signed, service, now_ms)
 }
 
 /// It is refused with this code and text.

@@ -7,5 +7,6 @@ mod binary;
 mod dns;
 mod dns_policy;
 mod http;
+mod identity;
 mod sdk;
 mod support;
