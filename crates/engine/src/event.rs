@@ -52,7 +52,7 @@ pub enum HubEvent {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each variant is the kind of that name")]
 pub enum HubObject {
-    GlobalHostname(GlobalHostname),
+    GlobalHostname(Box<GlobalHostname>),
     MemberCluster(MemberCluster),
     ClusterDrain(ClusterDrain),
     DnsZone(DNSZone),

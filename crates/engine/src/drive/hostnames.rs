@@ -19,7 +19,6 @@ use crate::rule::dialect;
 use crate::rule::hold::Stand;
 use crate::time::{Mono, Now};
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
-use crate::value::ownership::ClaimText;
 use crate::world::World;
 use crate::world::dirty::{Dirty, Index};
 use crate::world::hostnames::{Hostname, Selection};
@@ -205,11 +204,7 @@ impl Plans {
         let Some(zone) = sinks.zones.get_mut(&placed.zone).filter(|zone| zone.runtime.ready()) else {
             return touched;
         };
-        let claim = ClaimText {
-            hub: config.hub.clone(),
-            hostname: key.clone(),
-        };
-        let present = diff::present(zone.runtime.records(), &placed.names.shared, &config.hub, &claim, false);
+        let present = diff::present(zone.runtime.records(), &placed.names.shared, &config.hub, key);
         let held = present.claim.is_some();
         let allowed = held || accept::refused(config, world, hostname, &placed).is_none();
         let wishes = allowed.then(|| {

@@ -155,7 +155,7 @@ impl Steps<'_, '_> {
         let held = told.as_ref().or(if wanted { None } else { self.wanted_name(cluster) });
         let held = held.filter(|held| Some(*held) != name);
         // A name that is to go is reserved by nobody, yet it is read with its TXTs.
-        for held in held {
+        if let Some(held) = held {
             let txts = self.txt_names(held, external_dns);
             plan.depends.names.extend(txts.chain([held.clone()]));
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use crate::effect::Change;
 use crate::value::dns_name::RecordName;
-use crate::value::ids::HubId;
-use crate::value::owned::{HeldClaim, Owned};
+use crate::value::ids::{HostnameKey, HubId};
+use crate::value::owned::{HeldClaim, Owned, digest, is_placeholder, single_txt};
 use crate::value::ownership::{ClaimText, TXT_TTL};
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing, SetKey};
 use crate::value::shared_name::SharedName;
@@ -25,15 +25,13 @@ pub struct Present {
     pub foreign: Vec<RecordSet>,
 }
 
-/// Reads what is present under a shared name, by the claim of this hub for `text.hostname`. `simple`: whether it is, or
-/// was until now, under simple routing.
-pub fn present(records: &Records, shared: &SharedName, hub: &HubId, text: &ClaimText, simple: bool) -> Present {
+/// Reads what is present under a shared name, by the claim of this hub for a hostname.
+pub fn present(records: &Records, shared: &SharedName, hub: &HubId, hostname: &HostnameKey) -> Present {
     let claim_sets = records.at(shared.claim());
     let claim = claim_sets
         .iter()
         .find_map(|set| HeldClaim::read(shared, set, hub))
-        .filter(|claim| claim.text() == text)
-        .map(|claim| if simple { claim.with_simple_routing() } else { claim });
+        .filter(|claim| claim.text().hostname == *hostname);
     let mut found = Present {
         claim,
         owned: Vec::new(),
@@ -150,20 +148,32 @@ fn policy_switches(found: &Present, wanted: &[RecordSet]) -> Vec<(RecordName, Re
         .collect()
 }
 
-/// The claim is created with the first set and deleted with the last.
+/// The claim is created with the first set, deleted with the last, and replaced with the sets of simple routing.
 fn claim_change(found: &Present, claim: Option<RecordSet>, records: &Records, changes: &mut Vec<Change>) {
-    match (&found.claim, claim) {
-        (None, Some(claim)) => changes.push(Change::Create(claim)),
-        (Some(held), None) => {
-            let sets = records.at(held.shared().claim()).iter();
-            changes.extend(sets.filter_map(|set| Owned::under_claim(set, held)).map(Change::Delete));
-        }
-        (None, None) | (Some(_), Some(_)) => {}
+    let held = found.claim.as_ref();
+    let says = |claim: &RecordSet| single_txt(claim).and_then(ClaimText::read);
+    if let (Some(held), Some(claim)) = (held, &claim)
+        && says(claim).as_ref() == Some(held.text())
+    {
+        return;
     }
+    if let Some(held) = held {
+        let sets = records.at(held.shared().claim()).iter();
+        changes.extend(sets.filter_map(|set| Owned::under_claim(set, held)).map(Change::Delete));
+    }
+    changes.extend(claim.map(Change::Create));
 }
 
-/// The claim TXT of a hostname.
-pub fn claim_set(shared: &SharedName, text: &ClaimText) -> RecordSet {
+/// The claim TXT of a hostname with these sets.
+pub fn claim_set(shared: &SharedName, hub: &HubId, hostname: &HostnameKey, sets: &[RecordSet]) -> RecordSet {
+    let simple = sets
+        .iter()
+        .filter(|set| set.name == *shared.name() && set.routing == Routing::Simple && !is_placeholder(set));
+    let text = ClaimText {
+        hub: hub.clone(),
+        hostname: hostname.clone(),
+        simple: simple.map(digest).collect(),
+    };
     RecordSet {
         name: shared.claim().clone(),
         record_type: RecordType::Txt,

@@ -16,13 +16,11 @@ use super::memory::HostnameMemory;
 use super::status;
 use super::view::{ClusterView, View};
 use crate::reason::Problem;
-use crate::rule::last_serving::published_simple;
 use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::ids::ClusterName;
 use crate::value::owned::is_placeholder;
-use crate::value::ownership::ClaimText;
 use crate::value::record::RecordSet;
-use crate::world::hostnames::{Hostname, Policy, Selection};
+use crate::world::hostnames::{Hostname, Selection};
 
 /// Plans one hostname. Its `memory` is left in the plan as the next one needs it.
 pub fn plan(input: &PlanInput<'_>, hostname: &Hostname, memory: HostnameMemory) -> HostnamePlan {
@@ -96,16 +94,10 @@ pub(super) struct Planner<'a, 'w> {
 
 impl<'w> Planner<'_, 'w> {
     fn plan(&self, mut view: View, plan: &mut HostnamePlan) -> View {
-        let claim = ClaimText {
-            hub: self.input.config.hub.clone(),
-            hostname: self.hostname.key.clone(),
-        };
         let shared = &self.placed.names.shared;
-        let simple =
-            plan.memory.simple || [plan.memory.policy, self.placed.spec.policy].contains(&Some(Policy::Simple));
-        let present = diff::present(self.zone.records, shared, &self.input.config.hub, &claim, simple);
+        let (hub, key) = (&self.input.config.hub, &self.hostname.key);
+        let present = diff::present(self.zone.records, shared, hub, key);
         let published: Vec<RecordSet> = present.owned.iter().map(|owned| owned.get().clone()).collect();
-        plan.memory.simple = simple && published_simple(&published, shared).is_some();
         let insync = self.zone.change.as_ref().is_none_or(|(_, pending)| pending.is_none());
         let (timings, now) = (&self.input.config.timings, self.input.now);
         clusters::note_ttls(&mut plan.memory, &published, insync, timings, now);

@@ -29,8 +29,6 @@ pub struct HostnameMemory {
     pub ever_live: bool,
     /// The policy in force.
     pub policy: Option<Policy>,
-    /// Whether the zone still has sets of simple routing, which carry no identifier.
-    pub simple: bool,
     /// What a person agreed to.
     pub words: Words,
 }
@@ -108,7 +106,6 @@ impl HostnameMemory {
             ttls_in_zone: BTreeSet::new(),
             ever_live: status.clusters.iter().any(|cluster| !cluster.addresses.is_empty()),
             policy: status.policy.and_then(|policy| Policy::parse(policy.as_str())),
-            simple: false,
             words: Words::restored(status.last_confirmed.clone()),
         }
     }

@@ -20,7 +20,6 @@ use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
 use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::ids::ClusterName;
 use crate::value::owned::Owned;
-use crate::value::ownership::ClaimText;
 use crate::value::record::{RecordSet, RecordType};
 use crate::world::hostnames::Selection;
 use crate::world::zones::Records;
@@ -185,16 +184,13 @@ impl Planner<'_, '_> {
         plan: &mut HostnamePlan,
     ) {
         let names = &self.placed.names.shared;
-        let text = ClaimText {
-            hub: self.input.config.hub.clone(),
-            hostname: self.hostname.key.clone(),
-        };
-        let claim = shared
-            .filter(|shared| shared.claim)
-            .map(|_| diff::claim_set(names, &text));
         let wanted: Vec<RecordSet> = shared.map(|shared| shared.sets.clone()).unwrap_or_default();
         let confirmed = self.confirmed(present, &wanted, &plan.memory.words);
         let wanted = self.free_of_others(present, &confirmed, wanted);
+        let (hub, key) = (&self.input.config.hub, &self.hostname.key);
+        let claim = shared
+            .filter(|shared| shared.claim)
+            .map(|_| diff::claim_set(names, hub, key, &wanted));
         let changes = diff::changes(present, confirmed, claim, &wanted, self.zone.records);
         if changes.is_empty() {
             return;

@@ -6,6 +6,7 @@
 //! replaced (DESIGN.md, section 6 and law 2).
 
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::ids::HubId;
 use super::ownership::{ClaimText, FenceText, OwnershipText};
@@ -44,7 +45,6 @@ pub enum Owner<'a> {
 pub struct HeldClaim {
     shared: SharedName,
     text: ClaimText,
-    simple: bool,
 }
 
 impl HeldClaim {
@@ -55,15 +55,7 @@ impl HeldClaim {
         ours.then(|| Self {
             shared: shared.clone(),
             text,
-            simple: false,
         })
-    }
-
-    /// The hostname is, or was until now, under simple routing, which writes sets without identifier under the shared
-    /// name: they are the hub's too. Otherwise nothing tells such a set from one that somebody else put there.
-    #[must_use]
-    pub fn with_simple_routing(self) -> Self {
-        Self { simple: true, ..self }
     }
 
     /// The shared name it is for.
@@ -79,8 +71,7 @@ impl HeldClaim {
 
 impl Owned<RecordSet> {
     /// A set under a held claim: the claim itself, a set of the shared name or of a group that carries an identifier
-    /// of this hub, the placeholder, a set of simple routing if the hostname is under that, or a simple set of an IP
-    /// group.
+    /// of this hub, the placeholder, a set of simple routing that the claim covers, or a simple set of an IP group.
     pub fn under_claim(set: &RecordSet, claim: &HeldClaim) -> Option<Self> {
         let shared = &claim.shared;
         shared.covers(&set.name).then_some(())?;
@@ -92,7 +83,7 @@ impl Owned<RecordSet> {
                 .is_some_and(|rest| rest.starts_with('/')),
             Routing::Simple if set.name == *shared.claim() => single_txt(set).and_then(ClaimText::read).is_some(),
             Routing::Simple if set.name == *shared.name() => {
-                is_placeholder(set) || (claim.simple && is_simple_policy(set))
+                is_placeholder(set) || claim.text.simple.contains(&digest(set))
             }
             Routing::Simple => {
                 shared.is_ip_group(&set.name) && matches!(set.record_type, RecordType::A | RecordType::Aaaa)
@@ -127,6 +118,21 @@ impl Owned<RecordSet> {
     }
 }
 
+/// What a claim says of a set of simple routing that it covers: a digest of type and answer, the same in every version.
+pub fn digest(set: &RecordSet) -> String {
+    let answer = match &set.data {
+        RecordData::Values { ttl, values } => format!("{ttl} {}", values.join(" ")),
+        RecordData::Alias {
+            zone,
+            target,
+            evaluate_target_health,
+        } => format!("alias {zone} {target} {evaluate_target_health}"),
+        RecordData::Opaque => "opaque".to_owned(),
+    };
+    let digest = Sha256::digest(format!("{} {answer}", set.record_type).as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The value of a TXT set that has just one; ExternalDNS looks at the first only (registry/txt/registry.go).
 pub fn single_txt(set: &RecordSet) -> Option<&str> {
     match &set.data {
@@ -144,9 +150,4 @@ pub fn is_placeholder(set: &RecordSet) -> bool {
     };
     let only = values.len() == 1 && values.iter().all(|v| **v == *PLACEHOLDER.to_string());
     set.record_type == RecordType::A && set.routing == Routing::Simple && only
-}
-
-/// Whether simple routing of one cluster could have written this.
-fn is_simple_policy(set: &RecordSet) -> bool {
-    matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname)
 }

@@ -3,6 +3,8 @@
 //! Invariant: what is written is read back as the same value. Deliberately absent: under which name an ownership TXT
 //! stands, which depends on the member's version and flags (`rule/dialect.rs`).
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::ids::{HostnameKey, HubId};
@@ -17,15 +19,21 @@ pub struct ClaimText {
     pub hub: HubId,
     /// The object it holds it for.
     pub hostname: HostnameKey,
+    /// Digests of the sets of simple routing that it covers: they carry no identifier, and whatever else somebody puts
+    /// under the name is theirs.
+    pub simple: BTreeSet<String>,
 }
 
 impl ClaimText {
     /// As a TXT value, quotes included.
     pub fn write(&self) -> String {
-        format!(
-            "\"heritage=truce,truce/owner={},truce/resource=globalhostname/{}\"",
-            self.hub, self.hostname
-        )
+        let Self { hub, hostname, simple } = self;
+        let simple: Vec<&str> = simple.iter().map(String::as_str).collect();
+        let simple = match simple.is_empty() {
+            true => String::new(),
+            false => format!(",truce/simple={}", simple.join("+")),
+        };
+        format!("\"heritage=truce,truce/owner={hub},truce/resource=globalhostname/{hostname}{simple}\"")
     }
 
     /// From a TXT value; `None` if it is not a claim.
@@ -39,6 +47,10 @@ impl ClaimText {
         Some(Self {
             hub,
             hostname: HostnameKey::new(namespace, name),
+            simple: tokens
+                .get("simple")
+                .map(|digests| digests.split('+').map(str::to_owned).collect())
+                .unwrap_or_default(),
         })
     }
 }
@@ -152,13 +164,25 @@ mod tests {
         let claim = ClaimText {
             hub: hub.clone(),
             hostname: HostnameKey::new("shop", "app"),
+            simple: BTreeSet::new(),
         };
         let text = claim.write();
         assert_eq!(
             text,
             "\"heritage=truce,truce/owner=prod,truce/resource=globalhostname/shop/app\""
         );
-        assert_eq!(ClaimText::read(&text), Some(claim));
+        assert_eq!(ClaimText::read(&text), Some(claim.clone()));
+        let simple = ["0123456789abcdef", "fedcba9876543210"].map(str::to_owned);
+        let claim = ClaimText {
+            simple: simple.into(),
+            ..claim
+        };
+        assert!(
+            claim
+                .write()
+                .ends_with(",truce/simple=0123456789abcdef+fedcba9876543210\"")
+        );
+        assert_eq!(ClaimText::read(&claim.write()), Some(claim));
         let fence = FenceText {
             instance: "0a-1b".to_owned(),
             term: 3,

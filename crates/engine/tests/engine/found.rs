@@ -105,3 +105,20 @@ fn the_txt_of_a_name_that_is_given_up_marks_its_hostname() {
     let clusters = vec![cluster(None), adopting];
     live(&story(clusters, vec![declared(2), hostname], vec![], steps), true).unwrap();
 }
+
+/// Sets of simple routing carry no identifier; the claim alone does not make somebody else's ours.
+#[test]
+fn a_simple_record_that_somebody_puts_under_a_claim_is_theirs() {
+    let hostname = Declared {
+        policy: 5,
+        ..declared(0)
+    };
+    let story = story(
+        vec![cluster(None)],
+        vec![hostname],
+        vec![],
+        vec![Step(Op::Foreign(2), 0)],
+    );
+    let (mut sim, facts) = live(&story, false).unwrap();
+    rest(&mut sim, &facts).unwrap();
+}

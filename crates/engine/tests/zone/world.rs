@@ -71,6 +71,7 @@ pub(crate) fn claim(host: &str) -> RecordSet {
     let text = ClaimText {
         hub: hub(),
         hostname: key(host),
+        simple: std::collections::BTreeSet::new(),
     };
     set(shared(host).claim(), RecordType::Txt, Routing::Simple, &text.write())
 }

@@ -62,7 +62,7 @@ impl Watched for GlobalHostname {
     }
 
     fn object(self) -> HubObject {
-        HubObject::GlobalHostname(self)
+        HubObject::GlobalHostname(Box::new(self))
     }
 }
 
