@@ -104,8 +104,11 @@ fn simple(fault: Option<(usize, Fault)>) -> (Sim, Stations) {
     (sim, stations)
 }
 
+/// A story with its stations, with a fault at one of its effects.
+type Telling = fn(Option<(usize, Fault)>) -> (Sim, Stations);
+
 /// Runs a story of at least so many effects with the fault at each effect and compares it with an undisturbed one.
-fn sweep(story: fn(Option<(usize, Fault)>) -> (Sim, Stations), least: usize, fault: Fault) {
+fn sweep(story: Telling, least: usize, fault: Fault) {
     let (undisturbed, expected) = story(None);
     assert!(
         expected.last().is_some_and(|(_, lines)| lines.is_empty()),
