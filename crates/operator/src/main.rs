@@ -1,5 +1,6 @@
 //! The program `truce`: reads the command line, starts what it names, tells how it ended.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -56,6 +57,7 @@ fn log_to_stderr(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LEVELS));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     match format {
         LogFormat::Json => log.json().flatten_event(true).init(),

@@ -300,7 +300,13 @@ fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKe
             Ready,
             ConditionStatus::False,
             Reason::InUse,
-            format!("being deleted; lives here: {}", names.join(", ")),
+            match names.is_empty() {
+                true => "being deleted".to_owned(),
+                false => format!(
+                    "being deleted; goes when the GlobalHostnames that live here are deleted: {}",
+                    names.join(", ")
+                ),
+            },
         )
     } else if let Some(hash) = held {
         let message = format!(

@@ -122,7 +122,10 @@ pub fn wishes(hostname: &Hostname, placed: &Placed, clusters: &BTreeSet<ClusterN
 
 /// Which of its names another hostname has.
 pub fn lost(world: &World, key: &HostnameKey, placed: &Placed, reservations: &Reservations) -> Option<Problem> {
-    let (name, other) = reservations.lost(key).into_iter().next()?;
+    let lost = reservations.lost(key);
+    // Of several, the shared name says most.
+    let shared = lost.iter().find(|(name, _)| *name == placed.names.shared.name());
+    let (name, other) = shared.or(lost.first())?;
     let others = world.hostnames.get(other).and_then(|other| place(world, other).ok());
     let others = others.as_ref().map(|placed| placed.names.shared.name());
     Some(holder::taken(name, other, placed.names.shared.name(), others))

@@ -249,10 +249,11 @@ impl<'w> Planner<'_, 'w> {
                     (None, Some(_)) => continue,
                     (Some(_), Some(_)) if in_zone.contains(name) => continue,
                     (Some(problem), _) => problem.clone(),
-                    (None, None) => Problem::new(
-                        Reason::Invalid,
-                        format!("MemberCluster {name} cannot be used; see its conditions"),
-                    ),
+                    (None, None) => {
+                        let cause = member.facts.spec.as_ref().err().map(|problems| accept::first(problems));
+                        let cause = cause.map(|problem| problem.message).unwrap_or_default();
+                        Problem::new(Reason::Invalid, format!("MemberCluster {name} cannot be used: {cause}"))
+                    }
                 },
             };
             selected.remove(name);

@@ -342,11 +342,17 @@ fn ready(member: &Member, findings: &MemberFindings, reachable: &Stated, sum: &S
     };
     if member.facts.deleting {
         let left: Vec<_> = sum.left.iter().take(20).map(String::as_str).collect();
-        return stated(
-            ConditionStatus::False,
-            Reason::Deleting,
-            format!("being deleted; left: {}", left.join(", ")),
-        );
+        let name = &member.facts.name;
+        let message = match left.is_empty() {
+            true => "being deleted".to_owned(),
+            false => format!(
+                "being deleted; goes when nothing is left of: {}; to leave that behind: kubectl annotate mcl {name} \
+                 {}={name}",
+                left.join(", "),
+                truce_api::ABANDON
+            ),
+        };
+        return stated(ConditionStatus::False, Reason::Deleting, message);
     }
     let invalid = member
         .facts

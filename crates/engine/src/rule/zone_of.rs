@@ -121,11 +121,23 @@ fn longest(hostname: &DnsName, zones: &BTreeMap<ZoneRef, ZoneFacts>) -> Result<Z
         .into_iter()
         .filter(|(domain, _)| Some(length(domain)) == best)
         .collect();
+    let leaving = zones
+        .values()
+        .find(|zone| zone.deleting && zone.spec.as_ref().is_ok_and(|spec| hostname.is_within(&spec.domain)));
     match best.as_slice() {
-        [] => Err(Problem::new(
-            Reason::NoMatchingZone,
-            format!("no DNSZone's domain contains {hostname}; create the DNSZone, or correct hostname"),
-        )),
+        [] => Err(match leaving {
+            Some(zone) => Problem::new(
+                Reason::ZoneNotReady,
+                format!(
+                    "DNSZone {} is being deleted; create it again when it is gone, or correct hostname",
+                    zone.name
+                ),
+            ),
+            None => Problem::new(
+                Reason::NoMatchingZone,
+                format!("no DNSZone's domain contains {hostname}; create the DNSZone, or correct hostname"),
+            ),
+        }),
         [(_, zone)] => Ok((*zone).clone()),
         [(domain, first), ..] => {
             let names: Vec<_> = best.iter().map(|(_, zone)| zone.as_str()).collect();
@@ -273,7 +285,7 @@ mod tests {
         let mut going = zones(&[("com", "example.com", "Z1")]);
         going.values_mut().for_each(|zone| zone.deleting = true);
         let spec = spec("app.example.com", None);
-        assert_eq!(zone_of(&spec, None, &going).unwrap_err().reason, Reason::NoMatchingZone);
+        assert_eq!(zone_of(&spec, None, &going).unwrap_err().reason, Reason::ZoneNotReady);
         let kept = Kept { name: "com", id: "Z1" };
         assert_eq!(zone_of(&spec, Some(kept), &going).unwrap().zone.as_str(), "com");
     }
