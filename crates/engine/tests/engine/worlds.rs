@@ -463,7 +463,7 @@ fn note_lost(facts: &Rc<RefCell<Facts>>, addresses: &[&str], dual_stack: bool) {
     }
 }
 
-const FOREIGN: usize = 12;
+const FOREIGN: usize = 13;
 
 /// Records of other people: bystanders, and some in the way.
 fn foreign(index: usize) -> RecordSet {
@@ -484,6 +484,7 @@ fn foreign(index: usize) -> RecordSet {
             RecordType::Txt,
             "\"heritage=external-dns,external-dns/owner=other,external-dns/resource=crd/x/y\"",
         ),
+        ("app.example.com", RecordType::Aaaa, "2001:db8:ffff::1"),
     ][index];
     RecordSet {
         name: RecordName::listed(name),
