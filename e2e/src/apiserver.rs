@@ -81,6 +81,21 @@ impl ApiServer {
     /// # Errors
     /// If its files cannot be written or it cannot be started.
     pub fn launch(name: &str, tools: &Tools, etcd: &Etcd, authority: &Authority, run: &Path) -> Result<Self> {
+        Self::launch_asking(None, name, tools, etcd, authority, run)
+    }
+
+    /// The same; bearer tokens that it does not know are sent to the TokenReview server at this URL.
+    ///
+    /// # Errors
+    /// As [`ApiServer::launch`].
+    pub fn launch_asking(
+        token_review: Option<&str>,
+        name: &str,
+        tools: &Tools,
+        etcd: &Etcd,
+        authority: &Authority,
+        run: &Path,
+    ) -> Result<Self> {
         let dir = run.join(name);
         fs::create_dir_all(&dir).with_context(|| format!("create {}", dir.display()))?;
         let write = |file: &str, text: &str| -> Result<PathBuf> {
@@ -125,6 +140,10 @@ impl ApiServer {
             "--disable-admission-plugins=ServiceAccount",
             "--service-cluster-ip-range=10.96.0.0/16",
         ]);
+        if let Some(url) = token_review {
+            let webhook = write("token-review.kubeconfig", &webhook_kubeconfig(url))?;
+            command.arg("--authentication-token-webhook-config-file").arg(&webhook);
+        }
         let process = Process::start(&format!("kube-apiserver-{name}"), command, &run.join("logs"))?;
         Ok(Self {
             name: name.to_owned(),
@@ -199,6 +218,15 @@ impl ApiServer {
     pub fn thaw(&self) {
         self.process.signal("CONT");
     }
+}
+
+fn webhook_kubeconfig(url: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: webhook\n\
+         clusters:\n- name: webhook\n  cluster:\n    server: {url}\n\
+         users:\n- name: api-server\n\
+         contexts:\n- name: webhook\n  context:\n    cluster: webhook\n    user: api-server\n"
+    )
 }
 
 fn token_of(server: &str, user: User, nonce: &str) -> String {

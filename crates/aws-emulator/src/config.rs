@@ -3,12 +3,14 @@
 //! Invariant: an unknown field is an error that names it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::balancers::BalancerConfig;
 use crate::core::shape::RawSet;
+use crate::identity::cluster::ClusterConfig;
 use crate::identity::config::AccountConfig;
 
 /// The YAML file of `--config`.
@@ -24,8 +26,11 @@ pub struct File {
     /// Network -> AWS region, for EDNS Client Subnet and for the address that a query comes from; the longest
     /// matching prefix wins.
     pub regions: BTreeMap<String, String>,
-    /// Load balancer's DNS name -> its addresses; other load balancers get made-up ones.
-    pub load_balancers: BTreeMap<String, Vec<IpAddr>>,
+    /// EKS clusters.
+    pub clusters: Vec<ClusterConfig>,
+    /// Load balancer's DNS name -> its addresses and account; DNS makes up addresses for any other, which no account
+    /// has.
+    pub load_balancers: BTreeMap<String, BalancerConfig>,
     /// Ids of health checks that exist.
     pub health_checks: BTreeSet<String>,
 }

@@ -2,10 +2,13 @@
 //!
 //! Invariant: the lock is never held over I/O other than the journal's append, so no query sees half a batch.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::balancers::{BalancerConfig, Balancers};
 use crate::config::{Config, ZoneConfig};
 use crate::core::accounts::{Accounts, Caller, DEFAULT_ACCOUNT};
 use crate::core::change::Rules;
@@ -14,6 +17,7 @@ use crate::core::service::{NewZone, Service};
 use crate::core::shape::{RawChange, RawSet};
 use crate::dns::client::{Clients, ClientsError};
 use crate::dns::loadbalancer::LoadBalancers;
+use crate::identity::cluster::Clusters;
 use crate::identity::{Identity, IdentityError};
 use crate::journal::{Counts, Entry, Journal};
 
@@ -55,6 +59,7 @@ pub enum StartError {
 pub(crate) struct Inner {
     pub(crate) service: Service,
     pub(crate) identity: Identity,
+    pub(crate) clusters: Clusters,
     pub(crate) journal: Journal,
     pub(crate) draws: u64,
 }
@@ -65,6 +70,7 @@ pub(crate) struct Emulator {
     inner: Mutex<Inner>,
     pub(crate) clients: Clients,
     pub(crate) load_balancers: LoadBalancers,
+    pub(crate) balancers: Balancers,
 }
 
 impl Emulator {
@@ -107,11 +113,14 @@ impl Emulator {
             inner: Mutex::new(Inner {
                 service,
                 identity,
+                clusters: Clusters::new(&config.file.clusters)?,
                 journal: Journal::new(file),
                 draws: config.dns_seed,
             }),
             clients: Clients::new(&config.file.regions, &config.dns_default_region)?,
-            load_balancers: LoadBalancers::new(&config.file.load_balancers).map_err(StartError::LoadBalancers)?,
+            balancers: Balancers::new(&config.file.load_balancers)?,
+            load_balancers: LoadBalancers::new(&addresses(&config.file.load_balancers))
+                .map_err(StartError::LoadBalancers)?,
         })
     }
 
@@ -132,6 +141,13 @@ impl Emulator {
     pub(crate) fn request_counts(&self) -> Counts {
         self.lock().journal.counts()
     }
+}
+
+/// Addresses by name; a load balancer without any has made-up ones.
+fn addresses(configs: &BTreeMap<String, BalancerConfig>) -> BTreeMap<String, Vec<IpAddr>> {
+    let with = configs.iter().filter(|(_, config)| !config.addresses.is_empty());
+    with.map(|(name, config)| (name.clone(), config.addresses.clone()))
+        .collect()
 }
 
 fn now_ms() -> u64 {

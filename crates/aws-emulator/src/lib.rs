@@ -4,6 +4,7 @@
 //! What is enforced and what is not yet stands in the crate's README.
 
 pub mod api;
+pub mod balancers;
 pub mod config;
 pub mod core;
 pub mod dns;

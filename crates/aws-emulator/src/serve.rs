@@ -18,6 +18,8 @@ use crate::core::shape::{RawChange, RawSet};
 use crate::core::zone::Version;
 use crate::dns::server::{self, Front};
 use crate::emulator::{Emulator, StartError};
+use crate::identity::IdentityError;
+use crate::identity::cluster::ClusterConfig;
 use crate::journal::{Counts, Entry};
 
 /// A running double; it ends when this is dropped.
@@ -141,6 +143,14 @@ impl Handle {
         let caller = inner.service.accounts.caller(access_key);
         let (_, version) = inner.service.change(&caller, zone_id, None, changes, now_ms)?;
         Ok(version)
+    }
+
+    /// Adds or replaces an EKS cluster, as its API server's address is often known only later.
+    ///
+    /// # Errors
+    /// What is wrong with which field.
+    pub fn set_cluster(&self, cluster: ClusterConfig) -> Result<(), IdentityError> {
+        self.emulator.lock().clusters.put(cluster, "cluster")
     }
 
     /// Ends the sessions of the role with this ARN, or of all roles; gives how many were alive.

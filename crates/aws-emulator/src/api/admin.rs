@@ -9,6 +9,7 @@ use crate::core::record::RecordSet;
 use crate::core::shape::RawSet;
 use crate::core::zone::{Diff, Version, Zone};
 use crate::emulator::Emulator;
+use crate::identity::cluster::ClusterConfig;
 
 /// Serves one page; `path` is what follows `/_emulator/`.
 pub(crate) fn handle(
@@ -30,6 +31,8 @@ pub(crate) fn handle(
         ("GET", ["zones", id]) => zone(emulator, id),
         ("GET", ["zones", id, "versions"]) => versions(emulator, id, since),
         ("GET", ["insync-ms"]) => Some(json!({ "insyncMs": emulator.lock().service.insync_ms })),
+        ("POST" | "PUT", ["clusters"]) => return put_cluster(emulator, body),
+        ("POST", ["roles", action @ ("expire" | "refuse" | "trust")]) => return role(emulator, action, body),
         ("POST" | "PUT", ["insync-ms"]) => return set_insync(emulator, body),
         _ => None,
     };
@@ -38,7 +41,8 @@ pub(crate) fn handle(
         None => reply(
             StatusCode::NOT_FOUND,
             &json!({ "error": format!("nothing at {method} /_emulator/{path}; there are GET journal?since=SEQ, \
-                GET requests, GET zones, GET zones/ID, GET zones/ID/versions?since=N, GET and POST insync-ms") }),
+                GET requests, GET zones, GET zones/ID, GET zones/ID/versions?since=N, GET and POST insync-ms, \
+                PUT clusters, POST roles/expire, roles/refuse and roles/trust") }),
         ),
     }
 }
@@ -104,6 +108,39 @@ fn set_insync(emulator: &Emulator, body: &Bytes) -> Response<Body> {
             StatusCode::BAD_REQUEST,
             &json!({ "error": format!("'{text}' is not a number of milliseconds; send one, such as 500") }),
         ),
+    }
+}
+
+/// Adds or replaces a cluster: JSON with the fields of the configuration file.
+fn put_cluster(emulator: &Emulator, body: &Bytes) -> Response<Body> {
+    let refused = |error: String| reply(StatusCode::BAD_REQUEST, &json!({ "error": error }));
+    let config: ClusterConfig = match serde_json::from_slice(body) {
+        Ok(config) => config,
+        Err(error) => return refused(error.to_string()),
+    };
+    let arn = config.arn();
+    match emulator.lock().clusters.put(config, "cluster") {
+        Ok(()) => reply(StatusCode::OK, &json!({ "arn": arn })),
+        Err(error) => refused(error.to_string()),
+    }
+}
+
+/// Ends the sessions of the role whose ARN is the body (of all roles, if it is empty), lets nobody assume it, or lets
+/// those again whom it trusts.
+fn role(emulator: &Emulator, action: &str, body: &Bytes) -> Response<Body> {
+    let arn = String::from_utf8_lossy(body).trim().to_owned();
+    let now_ms = emulator.now_ms();
+    let mut inner = emulator.lock();
+    if action == "expire" {
+        let role = (!arn.is_empty()).then_some(arn.as_str());
+        let ended = inner.identity.expire_sessions(role, now_ms);
+        return reply(StatusCode::OK, &json!({ "ended": ended }));
+    }
+    if inner.identity.refuse_role(&arn, action == "refuse") {
+        reply(StatusCode::OK, &json!({}))
+    } else {
+        let error = format!("there is no role '{arn}'; send the ARN of one of `accounts`");
+        reply(StatusCode::NOT_FOUND, &json!({ "error": error }))
     }
 }
 

@@ -8,17 +8,21 @@ use crate::core::zone::Zone;
 
 use super::requests::NAMESPACE;
 use super::route::Protocol;
-use super::sts;
 use super::xml::Writer;
+use super::{elbv2, sts};
 
 /// An error document (route53.md 1.1).
 pub(crate) fn error(error: &ApiError, protocol: Protocol, request_id: &str) -> String {
+    if protocol == Protocol::RestJson {
+        return serde_json::json!({ "message": error.message }).to_string();
+    }
     if error.code == Code::UnknownOperationException {
         return "<?xml version=\"1.0\"?>\n<UnknownOperationException/>".to_owned();
     }
     let namespace = match protocol {
-        Protocol::RestXml => NAMESPACE,
+        Protocol::RestXml | Protocol::RestJson => NAMESPACE,
         Protocol::Query => sts::NAMESPACE,
+        Protocol::LoadBalancingQuery => elbv2::NAMESPACE,
     };
     Writer::document("ErrorResponse", namespace, |w| {
         w.nest("Error", |w| {

@@ -17,7 +17,7 @@ use crate::identity::service::Service;
 use crate::identity::signature::{self, SignedRequest};
 use crate::journal::Draft;
 
-use super::route::{Call, Operation};
+use super::route::{Call, Operation, Protocol};
 use super::{requests, route53};
 
 /// What a signature covers of a request.
@@ -36,8 +36,12 @@ pub(crate) fn signed<'a>(parts: &'a Parts, body: &'a [u8]) -> SignedRequest<'a> 
 /// The service that a call is meant for.
 fn service(call: &Call) -> Service {
     match call.operation {
-        Operation::Route53(_) | Operation::Unknown => Service::Route53,
+        Operation::Eks(_) => Service::Eks,
+        Operation::LoadBalancing(_) => Service::ElasticLoadBalancing,
+        Operation::Route53(_) => Service::Route53,
         Operation::Sts(_) => Service::Sts,
+        Operation::Unknown if call.protocol == Protocol::RestJson => Service::Eks,
+        Operation::Unknown => Service::Route53,
     }
 }
 
@@ -74,26 +78,31 @@ pub(crate) fn authorize(identity: &Identity, principal: &Principal, call: &Call,
         return Ok(());
     }
     let mut context = global_context(principal, call.region());
-    match &call.operation {
+    let (action, resources) = match &call.operation {
         Operation::Route53(operation) => {
             let name = route53::action(operation);
             if name == "ChangeResourceRecordSets" {
                 add_changes(&mut context, body);
             }
-            let action = format!("route53:{name}");
-            for resource in route53_resources(&call.path, body) {
-                let access = Access {
-                    action: &action,
-                    resource: &resource,
-                    context: &context,
-                };
-                identity.authorize(principal, &access)?;
-            }
-            Ok(())
+            (format!("route53:{name}"), route53_resources(&call.path, body))
         }
+        Operation::Eks(operation) => {
+            let resource = operation.resource(&principal.account, call.region());
+            (format!("eks:{}", operation.name()), vec![resource])
+        }
+        Operation::LoadBalancing(action) => (format!("elasticloadbalancing:{action}"), vec!["*".to_owned()]),
         // STS decides by itself: GetCallerIdentity is always allowed, roles have trust policies.
-        Operation::Sts(_) | Operation::Unknown => Ok(()),
+        Operation::Sts(_) | Operation::Unknown => return Ok(()),
+    };
+    for resource in &resources {
+        let access = Access {
+            action: &action,
+            resource,
+            context: &context,
+        };
+        identity.authorize(principal, &access)?;
     }
+    Ok(())
 }
 
 /// ARNs by the path, as the Service Authorization Reference has them; `*` where an operation has no resource.

@@ -4,13 +4,20 @@ use std::collections::BTreeMap;
 
 use axum::http::{HeaderMap, Method, Uri, header};
 
+use super::eks::Eks;
+use super::elbv2;
+
 /// How errors are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     /// Route 53.
     RestXml,
+    /// EKS.
+    RestJson,
     /// STS.
     Query,
+    /// Elastic Load Balancing: the query protocol in another namespace.
+    LoadBalancingQuery,
 }
 
 /// A Route 53 operation with what its path names.
@@ -43,6 +50,10 @@ pub(crate) enum Operation {
     Route53(Route53),
     /// STS, by action; the action need not exist.
     Sts(String),
+    /// Elastic Load Balancing, by action; the action need not exist.
+    LoadBalancing(String),
+    /// EKS.
+    Eks(Eks),
     /// Nothing that is known.
     Unknown,
 }
@@ -71,15 +82,22 @@ impl Call {
         let access_key = scope(0).filter(|key| !key.is_empty());
         let region = scope(2);
         let operation = if path == "/" {
+            let version = query.get("Version").map(String::as_str);
             match query.get("Action") {
+                Some(action) if version == Some(elbv2::VERSION) => Operation::LoadBalancing(action.clone()),
                 Some(action) => Operation::Sts(action.clone()),
                 None => Operation::Unknown,
             }
+        } else if path.starts_with("/clusters") {
+            Eks::parse(method, &path).map_or(Operation::Unknown, Operation::Eks)
         } else {
             route53(method, &path).map_or(Operation::Unknown, Operation::Route53)
         };
         let protocol = match operation {
             Operation::Sts(_) => Protocol::Query,
+            Operation::LoadBalancing(_) => Protocol::LoadBalancingQuery,
+            Operation::Eks(_) => Protocol::RestJson,
+            Operation::Unknown if path.starts_with("/clusters") => Protocol::RestJson,
             Operation::Route53(_) | Operation::Unknown => Protocol::RestXml,
         };
         Self {
@@ -101,7 +119,8 @@ impl Call {
     /// What the journal calls it before it runs: also of a call that is refused at the gate.
     pub(crate) fn name(&self) -> String {
         match &self.operation {
-            Operation::Sts(action) => action.clone(),
+            Operation::Sts(action) | Operation::LoadBalancing(action) => action.clone(),
+            Operation::Eks(operation) => operation.name().to_owned(),
             Operation::Route53(_) | Operation::Unknown => format!("{} {}", self.method, self.path),
         }
     }

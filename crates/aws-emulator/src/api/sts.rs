@@ -1,4 +1,4 @@
-//! STS over the query protocol: GetCallerIdentity, AssumeRole.
+//! STS over the query protocol: GetCallerIdentity, AssumeRole, AssumeRoleWithWebIdentity.
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,36 @@ pub(crate) struct Context<'a> {
     pub(crate) fields: &'a BTreeMap<String, String>,
     pub(crate) region: &'a str,
     pub(crate) now_ms: u64,
-    pub(crate) request_id: &'a str,
+    pub(crate) request_id: String,
+}
+
+/// The one action that nobody signs.
+pub(crate) const UNSIGNED: &str = "AssumeRoleWithWebIdentity";
+
+/// Runs the unsigned action.
+pub(crate) fn run_unsigned(context: Context<'_>) -> Result<Reply, ApiError> {
+    let (fields, region) = (context.fields, context.region);
+    let web = context
+        .identity
+        .assume_role_with_web_identity(fields, region, context.now_ms)?;
+    Ok(Reply::ok(response(UNSIGNED, &context.request_id, |w| {
+        credentials(w, &web.assumed);
+        w.leaf("SubjectFromWebIdentityToken", &web.subject);
+        w.leaf("Audience", &web.audience);
+        w.leaf("Provider", &web.provider);
+    })))
 }
 
 /// Runs one action of a principal.
 pub(crate) fn run(context: Context<'_>, action: &str, principal: &Principal) -> Result<Reply, ApiError> {
     match action {
-        "GetCallerIdentity" => Ok(Reply::ok(caller_identity(principal, context.request_id))),
+        "GetCallerIdentity" => Ok(Reply::ok(caller_identity(principal, &context.request_id))),
         "AssumeRole" => {
             let (fields, region) = (context.fields, context.region);
             let assumed = context
                 .identity
                 .assume_role(principal, fields, region, context.now_ms)?;
-            Ok(Reply::ok(response("AssumeRole", context.request_id, |w| {
+            Ok(Reply::ok(response("AssumeRole", &context.request_id, |w| {
                 credentials(w, &assumed);
             })))
         }

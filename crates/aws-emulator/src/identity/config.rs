@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::policy::Document;
+use super::web::ProviderConfig;
 
 /// An account.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -16,6 +17,8 @@ pub struct AccountConfig {
     pub users: BTreeMap<String, UserConfig>,
     /// Roles by name.
     pub roles: BTreeMap<String, RoleConfig>,
+    /// OIDC providers by issuer, `https://...`.
+    pub oidc_providers: BTreeMap<String, ProviderConfig>,
 }
 
 /// An IAM user.

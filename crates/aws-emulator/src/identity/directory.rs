@@ -14,6 +14,7 @@ use super::principal::{Kind, Principal};
 use super::service::Service;
 use super::session::{Session, Sessions, made_up_id};
 use super::signature::{Presented, SignedRequest};
+use super::web::ProviderConfig;
 
 /// Longest `maxSessionDuration`, and the shortest, in seconds.
 const MAX_SESSION: std::ops::RangeInclusive<u64> = 3_600..=43_200;
@@ -70,6 +71,8 @@ pub struct Identity {
     users: BTreeMap<String, User>,
     keys: BTreeMap<String, Key>,
     pub(super) roles: BTreeMap<String, Role>,
+    /// OIDC providers by account and issuer.
+    pub(super) providers: BTreeMap<(String, String), ProviderConfig>,
     pub(super) sessions: Sessions,
     /// Roles that nobody may assume for now.
     pub(super) refused: BTreeSet<String>,
@@ -98,6 +101,11 @@ impl Identity {
             }
         }
         for (account, config) in accounts {
+            for (issuer, provider) in &config.oidc_providers {
+                provider.check(issuer, &format!("accounts.{account}.oidcProviders.{issuer}"))?;
+                let key = (account.clone(), issuer.clone());
+                identity.providers.insert(key, provider.clone());
+            }
             for (name, role) in &config.roles {
                 identity.check_principals(&role.trust, &format!("accounts.{account}.roles.{name}.trust"))?;
             }

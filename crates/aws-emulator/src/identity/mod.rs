@@ -6,6 +6,7 @@
 
 pub mod arn;
 pub mod assume;
+pub mod cluster;
 pub mod condition;
 pub mod config;
 pub mod directory;
@@ -16,5 +17,7 @@ pub mod principal;
 pub mod service;
 pub mod session;
 pub mod signature;
+pub mod token;
+pub mod web;
 
 pub use directory::{Identity, IdentityError};

@@ -200,7 +200,7 @@ fn presented(
     })
 }
 
-fn date_ms(text: &str) -> Result<u64, ApiError> {
+pub(super) fn date_ms(text: &str) -> Result<u64, ApiError> {
     let parsed = DateTime::strptime(DATE_FORMAT, text)
         .and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC))
         .map(|zoned| zoned.timestamp().as_millisecond());

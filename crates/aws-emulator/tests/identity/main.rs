@@ -7,3 +7,5 @@ mod assume;
 mod policy;
 mod signature;
 mod support;
+mod token;
+mod web;

@@ -6,6 +6,7 @@ mod admin;
 mod binary;
 mod dns;
 mod dns_policy;
+mod eks;
 mod http;
 mod identity;
 mod sdk;
