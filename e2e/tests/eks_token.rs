@@ -80,6 +80,9 @@ async fn assume(double: &Handle, role: &str) -> Result<Credentials> {
     ))
 }
 
+/// Names and values.
+type Pairs = Vec<(String, String)>;
+
 /// Signs a GET and gives what the signer adds: headers and query parameters.
 fn signed(
     credentials: &Credentials,
@@ -88,7 +91,7 @@ fn signed(
     headers: &[(&str, &str)],
     at: SystemTime,
     presign: bool,
-) -> Result<(Vec<(String, String)>, Vec<(String, String)>)> {
+) -> Result<(Pairs, Pairs)> {
     let mut settings = SigningSettings::default();
     if presign {
         settings.signature_location = SignatureLocation::QueryParams;

@@ -124,8 +124,9 @@ fn describe(text: &str, config: &BalancerConfig) -> Result<Balancer, IdentityErr
         .ok()
         .and_then(|name| elb::parse(&name))
         .ok_or_else(|| {
-            let reason =
-                "not a load balancer's name; write NAME.REGION.elb.amazonaws.com or NAME.elb.REGION.amazonaws.com";
+            let reason = format!(
+                "'{text}' is not a load balancer's name; write NAME.REGION.elb.amazonaws.com or NAME.elb.REGION.amazonaws.com"
+            );
             IdentityError::new(place, reason)
         })?;
     let dns_name = parsed.name.as_str().trim_end_matches('.').to_owned();

@@ -111,10 +111,30 @@ impl Config {
     }
 }
 
+/// A file that cannot be read: the field, as a path from the root, and what is wrong with it, with its line.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {error}")]
+pub struct ParseError {
+    /// Such as `zones[0].records[2].ttl`; `.` for the file as a whole.
+    pub path: String,
+    /// What is wrong, where, with the lines around it.
+    pub error: Box<serde_saphyr::Error>,
+}
+
 /// Reads the YAML text of a configuration.
 ///
 /// # Errors
 /// What is wrong and where.
-pub fn parse(text: &str) -> Result<File, serde_saphyr::Error> {
-    serde_saphyr::from_str(text)
+pub fn parse(text: &str) -> Result<File, ParseError> {
+    let mut path = ".".to_owned();
+    serde_saphyr::with_deserializer_from_str(text, |deserializer| {
+        serde_path_to_error::deserialize(deserializer).map_err(|error| {
+            path = error.path().to_string();
+            error.into_inner()
+        })
+    })
+    .map_err(|error| ParseError {
+        path,
+        error: Box::new(error),
+    })
 }

@@ -369,6 +369,10 @@ fn a_typo_in_a_policy_is_an_error() {
             "Aws",
         ),
         (
+            user(r#"{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*", "Conditions": {}}]}"#),
+            "accounts.111111111111.users.alice.policies[0].Statement",
+        ),
+        (
             "accounts: {'1': {}}".to_owned(),
             "accounts.1: an account id is twelve digits",
         ),

@@ -167,3 +167,36 @@ async fn credentials_end_when_told_to() {
     assert!(handle.refuse_role("arn:aws:iam::222222222222:role/zone", false));
     assume(&handle, "tenant-1").await.expect("trusted again");
 }
+
+/// The accounts' access keys have secrets; those at the top of the file have none.
+#[tokio::test]
+async fn access_keys_at_the_top_do_not_go_with_accounts() {
+    let text = "{accessKeys: {AKIDOTHER: '222222222222'}, accounts: {'111111111111': {}}}";
+    let config = truce_aws_emulator::Config {
+        file: truce_aws_emulator::config::parse(text).expect("YAML"),
+        ..truce_aws_emulator::Config::default()
+    };
+    let error = truce_aws_emulator::serve(config)
+        .await
+        .err()
+        .expect("refused")
+        .to_string();
+    assert!(
+        error.starts_with("accessKeys: with `accounts`, write access keys at their users"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn every_file_in_the_readme_is_served() {
+    let readme = include_str!("../../README.md");
+    let blocks: Vec<_> = readme
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(blocks.len(), 4);
+    for block in blocks {
+        start_with(block).await;
+    }
+}
