@@ -29,6 +29,9 @@ pub struct Entry {
     pub access_key: String,
     /// Account; empty without credentials.
     pub account: String,
+    /// ARN of who called; empty until the signature is verified. Sessions of one role differ in access key only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub principal: String,
     /// Operation, or method and path of an unknown one.
     pub action: String,
     /// Hosted zone id.
@@ -65,6 +68,7 @@ impl Entry {
 pub(crate) struct Draft {
     pub(crate) access_key: String,
     pub(crate) account: String,
+    pub(crate) principal: String,
     pub(crate) action: String,
     pub(crate) zone: Option<String>,
     pub(crate) changes: Vec<RawChange>,
@@ -108,6 +112,7 @@ impl Journal {
             request_id: Entry::request_id(self.last),
             access_key: draft.access_key,
             account: draft.account,
+            principal: draft.principal,
             action: draft.action,
             zone: draft.zone,
             changes: draft.changes,

@@ -140,7 +140,8 @@ impl Handle {
     pub fn change(&self, access_key: &str, zone_id: &str, changes: &[RawChange]) -> Result<Arc<Version>, ApiError> {
         let now_ms = self.emulator.now_ms();
         let mut inner = self.emulator.lock();
-        let caller = inner.service.accounts.caller(access_key);
+        let holder = inner.identity.holder(access_key);
+        let caller = holder.map_or_else(|| inner.service.accounts.caller(access_key), |p| p.caller());
         let (_, version) = inner.service.change(&caller, zone_id, None, changes, now_ms)?;
         Ok(version)
     }

@@ -113,7 +113,13 @@ fn route53_resources(path: &str, body: &[u8]) -> Vec<String> {
             let ids = requests::tags_for_resources(body).unwrap_or_default();
             ids.iter().map(|id| format!("arn:aws:route53:::{kind}/{id}")).collect()
         }
-        [kind @ ("hostedzone" | "change" | "healthcheck"), id, ..] | ["tags", kind, id] => {
+        ["hostedzonelimit", id, ..] => vec![format!("arn:aws:route53:::hostedzone/{id}")],
+        [
+            kind @ ("hostedzone" | "change" | "healthcheck" | "cidrcollection"),
+            id,
+            ..,
+        ]
+        | ["tags", kind, id] => {
             vec![format!("arn:aws:route53:::{kind}/{id}")]
         }
         _ => vec!["*".to_owned()],

@@ -105,6 +105,7 @@ fn run_signed(
     let body = request.body;
     let principal = gate::authenticate(&inner.identity, &inner.service, call, request, now_ms, note)?;
     note.account.clone_from(&principal.account);
+    note.principal.clone_from(&principal.arn);
     gate::authorize(&inner.identity, &principal, call, body)?;
     match &call.operation {
         Operation::Route53(operation) => {

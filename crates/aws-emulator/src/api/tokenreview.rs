@@ -60,6 +60,12 @@ pub(crate) fn handle(emulator: &Emulator, method: &Method, path: &str, body: &[u
     };
     let (status, answer) = match inner.identity.review(cluster, &review.spec.token, now_ms) {
         Ok(user) => {
+            note.principal = user
+                .extra
+                .get("arn")
+                .and_then(|arns| arns.first())
+                .cloned()
+                .unwrap_or_default();
             note.access_key = user
                 .extra
                 .get("accessKeyId")

@@ -233,18 +233,11 @@ impl Identity {
             )
         };
         if let Some(key) = self.keys.get(&presented.access_key) {
-            let user = self.users.get(&key.user).ok_or_else(invalid)?;
             if presented.token.is_some() {
                 return Err(invalid());
             }
             presented.verify(request, &key.secret)?;
-            return Ok(Principal {
-                access_key: presented.access_key.clone(),
-                account: user.account.clone(),
-                arn: key.user.clone(),
-                user_id: user.id.clone(),
-                kind: Kind::User,
-            });
+            return self.holder(&presented.access_key).ok_or_else(invalid);
         }
         let session = self.sessions.get(&presented.access_key).ok_or_else(invalid)?;
         if presented.token.as_deref() != Some(session.token.as_str()) {
@@ -257,10 +250,26 @@ impl Identity {
             ));
         }
         presented.verify(request, &session.secret)?;
-        self.session_principal(session).ok_or_else(invalid)
+        self.holder(&presented.access_key).ok_or_else(invalid)
     }
 
-    pub(super) fn session_principal(&self, session: &Session) -> Option<Principal> {
+    /// Who holds an access key, be it a user's or that of a session, over or not.
+    #[must_use]
+    pub fn holder(&self, access_key: &str) -> Option<Principal> {
+        if let Some(key) = self.keys.get(access_key) {
+            let user = self.users.get(&key.user)?;
+            return Some(Principal {
+                access_key: access_key.to_owned(),
+                account: user.account.clone(),
+                arn: key.user.clone(),
+                user_id: user.id.clone(),
+                kind: Kind::User,
+            });
+        }
+        self.session_principal(self.sessions.get(access_key)?)
+    }
+
+    fn session_principal(&self, session: &Session) -> Option<Principal> {
         let role = self.roles.get(&session.role)?;
         Some(Principal {
             access_key: session.access_key.clone(),

@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod assume;
+mod garbage;
 mod policy;
 mod signature;
 mod support;

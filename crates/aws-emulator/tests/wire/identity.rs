@@ -125,6 +125,18 @@ async fn a_role_of_another_account_changes_its_zone() {
             )
         );
     }
+    let journal = handle.journal(0);
+    let who: Vec<_> = journal
+        .iter()
+        .map(|e| format!("{} {}", e.principal, e.action))
+        .collect();
+    assert_eq!(
+        who[1..3],
+        [
+            "arn:aws:iam::111111111111:user/alice AssumeRole",
+            "arn:aws:sts::222222222222:assumed-role/zone/truce-east ChangeResourceRecordSets"
+        ]
+    );
     let sets = client
         .list_resource_record_sets()
         .hosted_zone_id(ZONE)
@@ -199,4 +211,24 @@ async fn every_file_in_the_readme_is_served() {
     for block in blocks {
         start_with(block).await;
     }
+}
+
+#[tokio::test]
+async fn roles_are_expired_refused_and_trusted_over_http() {
+    let handle = start_with(WORLD).await;
+    let role = "arn:aws:iam::222222222222:role/zone";
+    let post = async |action: &str, body: &str| {
+        let path = format!("/_emulator/roles/{action}");
+        let (status, _, body) = http(handle.aws(), "POST", &path, false, body).await;
+        (status, body)
+    };
+    assume(&handle, "tenant-1").await.expect("assumed");
+    assert_eq!(post("expire", role).await, (200, r#"{"ended":1}"#.to_owned()));
+    assert_eq!(post("expire", "").await, (200, r#"{"ended":0}"#.to_owned()));
+    assert_eq!(post("refuse", role).await.0, 200);
+    assume(&handle, "tenant-1").await.expect_err("refused");
+    assert_eq!(post("trust", role).await.0, 200);
+    assume(&handle, "tenant-1").await.expect("trusted again");
+    let (status, body) = post("refuse", "arn:aws:iam::222222222222:role/none").await;
+    assert!(status == 404 && body.contains("there is no role"), "{body}");
 }
