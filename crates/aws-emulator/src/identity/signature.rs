@@ -66,7 +66,10 @@ impl SignedRequest<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Header,
-    Query { expires: u64 },
+    /// `expires` is `None` if a parameter is not as the signer would have written it, once and in its one spelling.
+    Query {
+        expires: Option<u64>,
+    },
 }
 
 /// What a signed request presents.
@@ -160,14 +163,23 @@ fn in_query(pairs: &[(String, String)]) -> Result<Presented, ApiError> {
             missing.join(" ")
         )));
     };
-    let expires = find("X-Amz-Expires").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let expires = find("X-Amz-Expires").and_then(|text| {
+        let seconds: u64 = text.parse().ok()?;
+        (seconds.to_string() == text).then_some(seconds)
+    });
+    let algorithm = find("X-Amz-Algorithm") == Some(ALGORITHM);
+    let canonical = MADE_BY_SIGNER
+        .into_iter()
+        .all(|name| pairs.iter().filter(|(key, _)| key == name).count() <= 1);
     presented(
         credential,
         signature,
         headers,
         date,
         find("X-Amz-Security-Token"),
-        Place::Query { expires },
+        Place::Query {
+            expires: expires.filter(|_| algorithm && canonical),
+        },
     )
 }
 
@@ -205,8 +217,8 @@ pub(super) fn date_ms(text: &str) -> Result<u64, ApiError> {
         .and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC))
         .map(|zoned| zoned.timestamp().as_millisecond());
     match parsed.map(u64::try_from) {
-        Ok(Ok(ms)) => Ok(ms),
-        Ok(Err(_)) | Err(_) => Err(incomplete(format!(
+        Ok(Ok(ms)) if amz_date(ms) == text => Ok(ms),
+        Ok(_) | Err(_) => Err(incomplete(format!(
             "Date must be in ISO-8601 'basic format'. Got '{text}'. See http://en.wikipedia.org/wiki/ISO_8601"
         ))),
     }
@@ -304,6 +316,16 @@ impl Presented {
 
     /// The signature that this secret gives; `None` if the request cannot be signed as it claims to be.
     fn expected(&self, request: &SignedRequest<'_>, secret: &str) -> Option<String> {
+        // The signer writes some parts by itself; what it would write in another way, it has not signed.
+        let once = |name: &str| request.headers.iter().filter(|(n, _)| *n == name).count() <= 1;
+        let sorted = self.signed_headers.is_sorted_by(|a, b| a < b);
+        if !sorted
+            || !["host", "authorization", "x-amz-date", "x-amz-security-token"]
+                .into_iter()
+                .all(once)
+        {
+            return None;
+        }
         let host = request.header("host")?;
         let mut headers = Vec::new();
         for name in &self.signed_headers {
@@ -333,7 +355,7 @@ impl Presented {
             }
             Place::Query { expires } => {
                 settings.signature_location = SignatureLocation::QueryParams;
-                settings.expires_in = Some(Duration::from_secs(expires));
+                settings.expires_in = Some(Duration::from_secs(expires?));
                 let own: Vec<&str> = query
                     .split('&')
                     .filter(|pair| {

@@ -142,6 +142,10 @@ fn a_presigned_request_that_was_changed_is_refused() {
     authenticate(&identity, &good, Service::Sts).expect("authentic");
     for (from, to) in [
         ("X-Amz-Expires=60", "X-Amz-Expires=900"),
+        ("X-Amz-Expires=60", "X-Amz-Expires=060"),
+        ("X-Amz-Expires=60", "X-Amz-Expires=60&X-Amz-Expires=900"),
+        ("X-Amz-Algorithm=AWS4-HMAC-SHA256", "X-Amz-Algorithm=AWS4-HMAC-SHA1"),
+        ("host%3Bx-k8s-aws-id", "x-k8s-aws-id%3Bhost"),
         ("Version=2011-06-15", "Version=2011-06-16"),
     ] {
         let mut request = good.clone();
