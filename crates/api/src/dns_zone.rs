@@ -218,6 +218,13 @@ pub struct DNSZoneStatus {
     /// A withdrawal that waits for a person.
     pub held_plan: Option<HeldPlan>,
 
+    /// What was withdrawn lately without anybody having asked for it: counts in what may still go.
+    pub withdrawn: Option<Withdrawn>,
+
+    /// The `dns.truce.dev/confirm` that let a withdrawal go last; it agrees to nothing more.
+    #[schemars(length(max = 64))]
+    pub last_confirmed: Option<String>,
+
     /// The last change of the zone.
     #[serde(rename = "lastChangeID")]
     #[schemars(length(max = 64))]
@@ -228,6 +235,22 @@ pub struct DNSZoneStatus {
     #[schemars(length(max = 16), transform = crate::no_default)]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
+}
+
+/// Withdrawals of the last 10 minutes that nobody asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Withdrawn {
+    /// Record sets that were withdrawn.
+    #[schemars(range(min = 0))]
+    pub sets: i32,
+
+    /// Live record sets of the zone before the first of them went.
+    #[schemars(range(min = 0))]
+    pub live: i32,
+
+    /// Until when they count.
+    pub until: Time,
 }
 
 /// A withdrawal that waits for the annotation dns.truce.dev/confirm with this hash.

@@ -127,6 +127,7 @@ impl Engine {
             world,
             plans,
             index,
+            guard_window: config.timings.guard_window,
             now,
         }
         .all(dirty, zones, queue);

@@ -5,4 +5,5 @@
 pub mod hostnames;
 pub mod members;
 pub mod statuses;
+pub mod zone_status;
 pub mod zones;

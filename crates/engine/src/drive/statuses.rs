@@ -3,22 +3,24 @@
 //! Invariant: a status is written only when something but a time changed. An event tells a transition once: it goes out
 //! with the status write that makes the transition known.
 
+use std::time::Duration;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use truce_api::{DNSZoneCondition, DNSZoneStatus, HeldPlan, Reason};
+use truce_api::Reason;
 
 use super::hostnames::Plans;
-use super::zones::{Zone, Zones};
+use super::zone_status::zone_status;
+use super::zones::Zones;
 use crate::effect::{Effect, HubEffect, Sink, Status, UserEvent};
 use crate::event::HubRef;
 use crate::pace::queue::Queue;
-use crate::plan::condition::{ConditionStatus, Stated, merge};
+use crate::plan::condition::ConditionStatus;
 use crate::plan::progress::{self, MemberFindings, Sum};
 use crate::rule::weight;
 use crate::time::{Now, Wall};
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use crate::world::World;
 use crate::world::dirty::{Dirty, Index};
-use crate::world::zones::ZoneFacts;
 
 /// Offers a status: it is written if it says more than what is known to be written.
 pub fn offer(queue: &mut Queue, status: Status, known: Status, urgent: bool) {
@@ -56,7 +58,13 @@ fn without_times(status: &Status) -> Status {
             status.last_seen = status.last_seen.as_ref().map(|_| Time(Wall::UNIX_EPOCH));
         }
         Status::ClusterDrain { status, .. } => still(&mut status.conditions),
-        Status::DnsZone { status, .. } => still(&mut status.conditions),
+        Status::DnsZone { status, .. } => {
+            still(&mut status.conditions);
+            status
+                .withdrawn
+                .iter_mut()
+                .for_each(|withdrawn| withdrawn.until = Time(Wall::UNIX_EPOCH));
+        }
     }
     status
 }
@@ -69,6 +77,8 @@ pub struct Tell<'a> {
     pub plans: &'a Plans,
     /// Who reads what.
     pub index: &'a Index,
+    /// How long a withdrawal counts.
+    pub guard_window: Duration,
     /// This moment.
     pub now: Now,
 }
@@ -187,7 +197,14 @@ impl Tell<'_> {
             .as_ref()
             .is_some_and(|zone| !zone.runtime.ready() && zone.runtime.problem().is_none());
         if !first_read || facts.deleting {
-            let status = zone_status(facts, zone.as_deref(), &living, self.plans.owned(name).0, self.now);
+            let status = zone_status(
+                facts,
+                zone.as_deref(),
+                &living,
+                self.plans.owned(name).0,
+                self.guard_window,
+                self.now,
+            );
             let of = |status| Status::DnsZone {
                 name: name.to_string(),
                 status,
@@ -221,114 +238,6 @@ fn want_finalizer(queue: &mut Queue, object: HubRef, present: Option<bool>) {
         present.map(|present| Effect::Hub(HubEffect::SetFinalizer { object, present })),
         false,
     );
-}
-
-fn zone_status(
-    facts: &ZoneFacts,
-    zone: Option<&Zone>,
-    living: &[&HostnameKey],
-    owned: usize,
-    now: Now,
-) -> DNSZoneStatus {
-    let count = |number: usize| Some(i32::try_from(number).unwrap_or(i32::MAX));
-    let conditions = zone_conditions(facts, zone, living);
-    let held = zone.and_then(|zone| Some((zone.guard.hash()?, zone)));
-    DNSZoneStatus {
-        observed_generation: Some(facts.generation),
-        record_sets: zone
-            .filter(|zone| zone.runtime.ready())
-            .and_then(|zone| count(zone.runtime.records().count())),
-        owned: zone.filter(|zone| zone.runtime.ready()).and_then(|_| count(owned)),
-        held_plan: held.map(|(hash, zone)| HeldPlan {
-            hash,
-            since: Time(zone.guard.since().map_or(now.wall, |since| now.wall_at(since))),
-            withdrawals: count(zone.guard.held().values().map(std::collections::BTreeSet::len).sum()).unwrap_or(0),
-            live: count(zone.guard.live()).unwrap_or(0),
-            hostnames: zone.guard.held().keys().take(32).map(ToString::to_string).collect(),
-        }),
-        last_change_id: zone
-            .and_then(|zone| zone.runtime.latest_change())
-            .or(facts.status.last_change_id.clone()),
-        conditions: merge(&facts.status.conditions, conditions, facts.generation, now.wall),
-    }
-}
-
-fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKey]) -> Vec<Stated> {
-    use DNSZoneCondition::{Accessible, Ready, WithinBudget};
-    let stated = |kind: DNSZoneCondition, status, reason, message: String| Stated {
-        type_: kind.as_str(),
-        status,
-        reason,
-        message,
-    };
-    let problem = match (&facts.spec, zone) {
-        (Err(problems), _) => Some(crate::plan::accept::first(problems)),
-        (Ok(_), zone) => zone.and_then(|zone| zone.runtime.problem()),
-    };
-    let read = zone.is_some_and(|zone| zone.runtime.ready());
-    let throttled = problem
-        .as_ref()
-        .is_some_and(|problem| problem.reason == Reason::Throttled);
-    let accessible = match &problem {
-        Some(problem) if !throttled => stated(
-            Accessible,
-            ConditionStatus::False,
-            problem.reason,
-            problem.message.clone(),
-        ),
-        _ if read => stated(Accessible, ConditionStatus::True, Reason::Accessible, String::new()),
-        _ => stated(
-            Accessible,
-            ConditionStatus::Unknown,
-            Reason::Pending,
-            "being read for the first time".to_owned(),
-        ),
-    };
-    let budget = match &problem {
-        Some(problem) if throttled => stated(
-            WithinBudget,
-            ConditionStatus::False,
-            Reason::Throttled,
-            problem.message.clone(),
-        ),
-        _ => stated(WithinBudget, ConditionStatus::True, Reason::WithinBudget, String::new()),
-    };
-    let held = zone.and_then(|zone| zone.guard.hash());
-    let ready = if facts.deleting {
-        let names: Vec<_> = living.iter().take(20).map(ToString::to_string).collect();
-        stated(
-            Ready,
-            ConditionStatus::False,
-            Reason::InUse,
-            match names.is_empty() {
-                true => "being deleted".to_owned(),
-                false => format!(
-                    "being deleted; goes when the GlobalHostnames that live here are deleted: {}",
-                    names.join(", ")
-                ),
-            },
-        )
-    } else if let Some(hash) = held {
-        let message = format!(
-            "a large withdrawal is held; repair its cause, or agree: kubectl annotate dz {} {}={hash}",
-            facts.name,
-            truce_api::CONFIRM
-        );
-        stated(Ready, ConditionStatus::False, Reason::HeldWithdrawal, message)
-    } else {
-        Stated {
-            type_: Ready.as_str(),
-            ..if throttled { budget.clone() } else { accessible.clone() }
-        }
-    };
-    let ready = match ready.status {
-        ConditionStatus::True => Stated {
-            reason: Reason::Ready,
-            ..ready
-        },
-        ConditionStatus::False | ConditionStatus::Unknown => ready,
-    };
-    vec![accessible, budget, ready]
 }
 
 /// Reasons of False conditions that are no cause for a warning: somebody asked for it, or it passes by itself.

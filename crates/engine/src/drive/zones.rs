@@ -3,6 +3,9 @@
 //! Invariant: zones of one AWS account share one budget. Deliberately absent: what a zone does next (`zone/`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use truce_api::DNSZoneStatus;
 
 use crate::effect::{Effect, EffectId, ZoneEffect};
 use crate::event::Outcome;
@@ -10,7 +13,7 @@ use crate::pace::budget::Budget;
 use crate::pace::queue::InFlight;
 use crate::plan::input::{Config, ZoneView};
 use crate::plan::unit::Part;
-use crate::rule::hold::Guard;
+use crate::rule::hold::{Guard, Kept};
 use crate::rule::holder::Reservations;
 use crate::time::{Mono, Now};
 use crate::value::dns_name::RecordName;
@@ -86,7 +89,7 @@ impl Zones {
                         runtime,
                         reservations: Reservations::default(),
                         behind_wildcard: BTreeSet::new(),
-                        guard: Guard::default(),
+                        guard: Guard::restored(kept(&facts.status, config.timings.guard_window, now)),
                         read_at: BTreeMap::new(),
                         account,
                         used: None,
@@ -197,6 +200,25 @@ impl Zones {
                 zone.heed(name, news, index, dirty, now);
             }
         }
+    }
+}
+
+/// What the status of a DNSZone tells of its guard.
+fn kept(status: &DNSZoneStatus, window: Duration, now: Now) -> Kept {
+    let count = |number: i32| usize::try_from(number).unwrap_or(0);
+    let past = status.withdrawn.as_ref().map(|withdrawn| {
+        let left = now.mono_at(withdrawn.until.0) - now.mono;
+        let since = window.saturating_sub(left);
+        let at = Mono(
+            now.mono
+                .0
+                .saturating_sub(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+        );
+        (at, count(withdrawn.sets), count(withdrawn.live))
+    });
+    Kept {
+        past,
+        spent: status.last_confirmed.clone(),
     }
 }
 

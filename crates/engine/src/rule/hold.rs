@@ -31,8 +31,17 @@ pub struct Guard {
     since: Option<Mono>,
     /// What a person confirmed, until it is in the zone or wanted no more.
     granted: BTreeMap<HostnameKey, Withdrawal>,
-    /// How often a person confirmed: a part of the hash, so that each word counts once.
-    grants: u64,
+    /// What a person confirmed last: a part of the hash, so that each word counts once.
+    spent: Option<String>,
+}
+
+/// What of a guard outlives a restart, in the status of the DNSZone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// The last withdrawal, how many sets went in the window, and how many live ones the zone had before.
+    pub past: Option<(Mono, usize, usize)>,
+    /// The word that was used last.
+    pub spent: Option<String>,
 }
 
 /// The zone's side of a verdict.
@@ -49,6 +58,25 @@ pub struct Stand {
 }
 
 impl Guard {
+    /// As an earlier process left it.
+    pub fn restored(kept: Kept) -> Self {
+        Self {
+            past: kept.past.into_iter().collect(),
+            spent: kept.spent,
+            ..Self::default()
+        }
+    }
+
+    /// What outlives a restart: all that was withdrawn counts as long as the last of it.
+    pub fn kept(&self) -> Kept {
+        let ends = self.past.first().zip(self.past.last());
+        let sum = self.past.iter().map(|(_, sets, _)| sets).sum();
+        Kept {
+            past: ends.map(|((_, _, live), (at, _, _))| (*at, sum, *live)),
+            spent: self.spent.clone(),
+        }
+    }
+
     /// Whether a hostname's withdrawal may go on. What is held is remembered until it passes or is wanted no more.
     pub fn passes(
         &mut self,
@@ -101,7 +129,7 @@ impl Guard {
         let fits = self.hash().is_some_and(|held| held == hash);
         if fits {
             self.granted.append(&mut self.held);
-            self.grants += 1;
+            self.spent = Some(hash.to_owned());
             self.since = None;
         }
         fits
@@ -113,7 +141,12 @@ impl Guard {
             return None;
         }
         let mut hash = Sha256::new();
-        hash.update(self.grants.to_be_bytes());
+        hash.update(
+            self.spent
+                .iter()
+                .map(|spent| format!("after {spent}\n"))
+                .collect::<String>(),
+        );
         for (hostname, clusters) in &self.held {
             hash.update(format!("{hostname} {clusters:?}\n"));
         }
@@ -207,6 +240,23 @@ mod tests {
         guard.applied(&key(10), Mono(2_000));
         assert!(!guard.passes(&key(10), &east(), 1, stand(2), Mono(3_000)));
         assert!(!guard.confirm(&hash));
+    }
+
+    /// An operator that is started again and again lets no more go than one that runs on.
+    #[test]
+    fn a_restart_forgets_neither_what_went_nor_what_was_confirmed() {
+        let mut guard = Guard::default();
+        wave(&mut guard, 11, 12);
+        let hash = guard.hash().unwrap();
+        let mut again = Guard::restored(guard.kept());
+        assert!(!again.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
+        assert!(again.confirm(&hash));
+        assert!(again.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
+        again.applied(&key(10), Mono(2_000));
+        let mut third = Guard::restored(again.kept());
+        assert!(!third.passes(&key(10), &east(), 1, stand(2), Mono(3_000)));
+        assert!(!third.confirm(&hash), "that word is spent");
+        assert!(third.passes(&key(10), &east(), 1, stand(2), Mono(2_000 + 600_000)));
     }
 
     #[test]

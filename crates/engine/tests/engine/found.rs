@@ -126,11 +126,7 @@ fn a_simple_record_that_somebody_puts_under_a_claim_is_theirs() {
 /// The only family that a new address has may be taken by somebody else.
 #[test]
 fn what_answers_stays_while_the_family_of_the_new_address_is_taken() {
-    let steps = vec![
-        Step(Op::Wait, 5),
-        Step(Op::Foreign(12), 1),
-        Step(Op::Address(0, 3), 60),
-    ];
+    let steps = vec![Step(Op::Wait, 5), Step(Op::Foreign(12), 1), Step(Op::Address(0, 3), 60)];
     let story = story(vec![cluster(Some(0))], vec![declared(0)], vec![], steps);
     let (sim, _) = live(&story, false).unwrap();
     assert_eq!(sim.at("app.example.com").len(), 2, "{:?}", sim.at("app.example.com"));

@@ -132,3 +132,48 @@ fn what_an_external_dns_holds_that_the_member_cluster_no_longer_names_is_not_for
     assert_eq!(sim.lines(), Vec::<String>::new());
     assert!(sim.members["east"].endpoints.is_empty());
 }
+
+/// DESIGN.md, section 6: withdrawals that come from a deletion are held beyond ten sets and the zone's percentage within
+/// ten minutes, however often the operator is started anew; a person's word lets them go.
+#[test]
+fn what_the_guard_holds_it_holds_over_restarts_until_it_is_confirmed() {
+    let mut sim = Sim::new();
+    sim.zone_object();
+    sim.patch("DNSZone", "", "example-com", |spec| {
+        spec["guard"] = json!({"maxWithdrawPercent": 30})
+    });
+    for (name, address) in [("east", "203.0.113.10"), ("west", "198.51.100.20")] {
+        sim.member(name, "us-east-1", None);
+        sim.gateway(name, &[address]);
+    }
+    for number in 0..14 {
+        let spec = json!({"hostname": format!("h{number}.example.com"), "ttl": 5, "clusterHostname": "",
+            "source": {"service": {"name": "gateway"}}, "clusterSelector": {"matchLabels": {}}});
+        sim.apply("GlobalHostname", "shop", &format!("h{number}"), spec);
+    }
+    let left = |sim: &Sim| sim.lines().iter().filter(|line| line.contains("demo/west")).count();
+    sim.until("live", 60, |sim| left(sim) == 14);
+    sim.delete("MemberCluster", "", "west");
+    sim.run(60);
+    assert_eq!(left(&sim), 4);
+    for _ in 0..3 {
+        sim.restart();
+        sim.run(30);
+        assert_eq!(left(&sim), 4);
+    }
+    let key = ("DNSZone".to_owned(), String::new(), "example-com".to_owned());
+    let held = sim.objects[&key]["status"]["heldPlan"].clone();
+    assert_eq!(
+        (held["withdrawals"].as_u64(), held["live"].as_u64()),
+        (Some(4), Some(28)),
+        "{held}"
+    );
+    sim.annotate(
+        "DNSZone",
+        "",
+        "example-com",
+        "dns.truce.dev/confirm",
+        held["hash"].as_str().unwrap(),
+    );
+    sim.until("withdrawn", 60, |sim| left(sim) == 0);
+}
