@@ -42,5 +42,6 @@ bench: ## Planning time, memory, and time from Service to answer
 kill-sweep: ## Kill the operator at every write of a short story
 	TRUCE_E2E_KILLS=all $(CARGO) test --locked -p truce-e2e --test kill -- --nocapture
 
-generate: ## Rewrite the committed CRDs and the condition table from the types
+generate: ## Rewrite the committed CRDs, the condition table, and the AWS double's table of rules
 	UPDATE_CRDS=1 $(CARGO) test --locked -p truce-api --test generated
+	UPDATE_README=1 $(CARGO) test --locked -p truce-aws-emulator --test table

@@ -1,4 +1,4 @@
-//! AssumeRole and the credentials that come of it.
+//! AssumeRole and the credentials that come of it (STS API reference, AssumeRole; route53.md 5).
 
 use std::collections::BTreeMap;
 
@@ -173,7 +173,7 @@ fn an_external_id_must_be_the_trusted_one() {
     );
 }
 
-/// facts of the STS API reference: 900 to 43200, the role's own limit, one hour when chained.
+/// STS API reference, AssumeRole, DurationSeconds: 900 to 43200, the role's own limit, one hour when chained.
 #[test]
 fn a_session_has_limits() {
     let mut identity = directory(WORLD);
@@ -253,7 +253,7 @@ fn what_is_not_known_is_refused() {
     );
 }
 
-/// AWS common errors, ExpiredToken; awslabs and botocore classify it by this code.
+/// AWS common errors, ExpiredToken; SDKs classify it by this code.
 #[test]
 fn an_expired_session_is_refused() {
     let mut identity = directory(WORLD);
@@ -271,7 +271,7 @@ fn an_expired_session_is_refused() {
 }
 
 #[test]
-fn a_session_token_must_be_the_session_s_own() {
+fn a_session_token_must_be_that_of_the_session() {
     let mut identity = directory(WORLD);
     let bob = user(&identity, "bob");
     let first = assume(&mut identity, &bob, HUB, &[]).expect("assumed");

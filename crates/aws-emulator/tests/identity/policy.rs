@@ -1,4 +1,5 @@
-//! Identity policies, session policies, and the condition keys of Route 53.
+//! Identity policies, session policies, and the condition keys of Route 53 (IAM User Guide, "Policy evaluation logic";
+//! route53.md 5).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Signature Version 4.
+//! Signature Version 4 (IAM User Guide, "AWS Signature Version 4 for API requests").
 
 use truce_aws_emulator::core::error::Code;
 use truce_aws_emulator::identity::Identity;
@@ -58,7 +58,7 @@ fn the_documented_example_verifies() {
 
 /// `get-vanilla` of the AWS Signature Version 4 test suite.
 #[test]
-fn the_test_suite_s_vanilla_request_verifies() {
+fn the_vanilla_request_of_the_test_suite_verifies() {
     let request = Request::get("example.amazonaws.com", "/")
         .header("x-amz-date", "20150830T123600Z")
         .header(

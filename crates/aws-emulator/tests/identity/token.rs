@@ -1,4 +1,4 @@
-//! `k8s-aws-v1.` tokens. The rules are those of kubernetes-sigs/aws-iam-authenticator, `pkg/token/token.go`.
+//! `k8s-aws-v1.` tokens (kubernetes-sigs/aws-iam-authenticator, `pkg/token/token.go`; route53.md 6).
 
 use std::collections::BTreeMap;
 

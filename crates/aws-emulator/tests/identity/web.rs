@@ -1,4 +1,4 @@
-//! AssumeRoleWithWebIdentity: tokens of a made-up OIDC provider.
+//! AssumeRoleWithWebIdentity: tokens of a made-up OIDC provider (STS API reference).
 
 use std::collections::BTreeMap;
 
