@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use truce_api::Reason;
+use truce_api::{GlobalHostnameStatus, Reason};
 
 use super::input::HostnamePlan;
 use super::memory::{ClusterMemory, HostnameMemory};
@@ -39,6 +39,8 @@ pub struct Look<'a> {
     pub timings: &'a Timings,
     /// The hostname's spec.
     pub spec: &'a HostnameSpec,
+    /// Its status as it was last written.
+    pub told: &'a GlobalHostnameStatus,
     /// Its shared name.
     pub shared: &'a SharedName,
     /// Its sets in the zone.
@@ -73,7 +75,7 @@ impl Look<'_> {
     ) -> Option<Found> {
         let spec = member.spec()?;
         let longest_ttl = memory.ttls.longest(self.now.wall).unwrap_or(self.spec.ttl);
-        let in_zone = self.in_zone(name, memory.policy);
+        let in_zone = self.in_zone(name, memory);
         let own = memory.clusters.entry(name.clone()).or_default();
         let (used, view) = self.address(name, member, selected, in_zone.as_ref(), own, plan);
         let weight = weight::weight(name, self.spec, Some(spec.weight), &self.world.drains, self.now);
@@ -116,12 +118,21 @@ impl Look<'_> {
         })
     }
 
-    /// The address that the zone has for a cluster; under simple routing the only one there is.
-    fn in_zone(&self, name: &ClusterName, policy: Option<Policy>) -> Option<Address> {
-        in_zone(self.published, self.shared, self.hub, name).or_else(|| {
-            let simple = policy == Some(Policy::Simple);
-            simple.then(|| published_simple(self.published, self.shared)).flatten()
-        })
+    /// The address that the zone has for a cluster; under simple routing the only one there is, if that is known to be
+    /// this cluster's.
+    fn in_zone(&self, name: &ClusterName, memory: &HostnameMemory) -> Option<Address> {
+        let simple = || {
+            let simple = memory.policy == Some(Policy::Simple);
+            let address = simple
+                .then(|| published_simple(self.published, self.shared))
+                .flatten()?;
+            let mut told = self.told.clusters.iter().filter(|told| told.name == name.as_str());
+            let own = memory.clusters.get(name).and_then(|own| own.source.as_ref());
+            let known = told.any(|told| told.addresses == address.display())
+                || own.is_some_and(|(_, memory)| memory.last() == Some(&address));
+            known.then_some(address)
+        };
+        in_zone(self.published, self.shared, self.hub, name).or_else(simple)
     }
 
     fn address(

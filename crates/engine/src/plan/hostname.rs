@@ -198,6 +198,7 @@ impl<'w> Planner<'_, 'w> {
             world,
             timings: &self.input.config.timings,
             spec: &self.placed.spec,
+            told: &self.hostname.status,
             shared: &self.placed.names.shared,
             published,
             insync,

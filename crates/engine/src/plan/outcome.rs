@@ -49,7 +49,8 @@ impl Planner<'_, '_> {
                 left: named.left,
                 ..found.view
             };
-            let in_zone = live.contains_key(&name);
+            // A set of simple routing does not tell whose it is; the plan does.
+            let in_zone = live.contains_key(&name) || cluster.last_serving().is_some();
             let progress = Progress {
                 selected: cluster.selected && counts,
                 ..progress(&cluster, in_zone, named.holds)

@@ -131,3 +131,19 @@ fn what_answers_stays_while_the_family_of_the_new_address_is_taken() {
     let (sim, _) = live(&story, false).unwrap();
     assert_eq!(sim.at("app.example.com").len(), 2, "{:?}", sim.at("app.example.com"));
 }
+
+/// Under simple routing a cluster that is kept in one family must stay there beside the new one.
+#[test]
+fn a_family_that_only_a_deselected_cluster_has_is_kept_under_simple_routing() {
+    let clusters = vec![cluster(None), cluster(None), cluster(Some(0)), cluster(Some(5))];
+    let hostname = Declared {
+        clusters: 8,
+        ..declared(0)
+    };
+    let steps = vec![
+        Step(Op::Policy(0, 5, 0), 2),
+        Step(Op::Select(0, 4), 0),
+        Step(Op::Wait, 4),
+    ];
+    live(&story(clusters, vec![hostname], vec![], steps), false).unwrap();
+}
