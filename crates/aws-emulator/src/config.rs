@@ -31,6 +31,9 @@ pub struct File {
     /// Load balancer's DNS name -> its addresses and account; DNS makes up addresses for any other, which no account
     /// has.
     pub load_balancers: BTreeMap<String, BalancerConfig>,
+    /// Network -> place, a continent with country and subdivision where they are known: `EU`, `EU-DE`, `NA-US-CA`; for
+    /// geolocation routing, as `regions` is for latency.
+    pub locations: BTreeMap<String, String>,
     /// Ids of health checks that exist.
     pub health_checks: BTreeSet<String>,
 }

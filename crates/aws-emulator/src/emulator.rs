@@ -13,7 +13,7 @@ use crate::config::{Config, ZoneConfig};
 use crate::core::accounts::{Accounts, Caller, DEFAULT_ACCOUNT};
 use crate::core::change::Rules;
 use crate::core::error::ApiError;
-use crate::core::service::{NewZone, Service};
+use crate::core::service::{NewZone, Service, Vpc};
 use crate::core::shape::{RawChange, RawSet};
 use crate::dns::client::{Clients, ClientsError};
 use crate::dns::loadbalancer::LoadBalancers;
@@ -117,7 +117,7 @@ impl Emulator {
                 journal: Journal::new(file),
                 draws: config.dns_seed,
             }),
-            clients: Clients::new(&config.file.regions, &config.dns_default_region)?,
+            clients: Clients::new(&config.file.regions, &config.file.locations, &config.dns_default_region)?,
             balancers: Balancers::new(&config.file.load_balancers)?,
             load_balancers: LoadBalancers::new(&addresses(&config.file.load_balancers))
                 .map_err(StartError::LoadBalancers)?,
@@ -164,6 +164,12 @@ fn add_zone(service: &mut Service, zone: &ZoneConfig) -> Result<(), ApiError> {
         caller_reference: format!("config-{nth}"),
         comment: zone.comment.clone(),
         private: zone.private,
+        // The API demands a VPC of a private zone; a configured zone need not say which.
+        vpc: zone.private.then(|| Vpc {
+            region: "us-east-1".to_owned(),
+            id: format!("vpc-{nth:017x}"),
+        }),
+        delegation_set: None,
     };
     let id = service.create_zone(&caller, new, now_ms())?.0.id.clone();
     if zone.records.is_empty() {

@@ -2,7 +2,9 @@
 
 use crate::core::error::{ApiError, Code};
 use crate::core::list::Page;
-use crate::core::record::{Data, Policy, RecordSet};
+use crate::core::places::Place;
+use crate::core::policy::{Policy, Site};
+use crate::core::record::{Data, RecordSet};
 use crate::core::service::Change;
 use crate::core::zone::Zone;
 
@@ -162,12 +164,7 @@ fn record_set(w: &mut Writer, set: &RecordSet) {
         w.leaf("Name", set.name.as_str());
         w.leaf("Type", set.rtype.as_str());
         w.maybe("SetIdentifier", set.set_id.as_deref());
-        match &set.policy {
-            Policy::Simple => {}
-            Policy::Weighted(weight) => w.leaf("Weight", &weight.to_string()),
-            Policy::Latency(region) => w.leaf("Region", region),
-            Policy::Failover(role) => w.leaf("Failover", role.as_str()),
-        }
+        policy(w, &set.policy);
         match &set.data {
             Data::Records { ttl, values } => {
                 w.leaf("TTL", &ttl.to_string());
@@ -184,6 +181,49 @@ fn record_set(w: &mut Writer, set: &RecordSet) {
             }),
         }
         w.maybe("HealthCheckId", set.health_check.as_deref());
+        if let Policy::Cidr { collection, location } = &set.policy {
+            w.nest("CidrRoutingConfig", |w| {
+                w.leaf("CollectionId", collection);
+                w.leaf("LocationName", location);
+            });
+        }
+        if let Policy::Geoproximity(site, bias) = &set.policy {
+            geoproximity(w, site, *bias);
+        }
+    });
+}
+
+/// The policies whose elements stand before the TTL.
+fn policy(w: &mut Writer, policy: &Policy) {
+    match policy {
+        Policy::Simple | Policy::Geoproximity(..) | Policy::Cidr { .. } => {}
+        Policy::Weighted(weight) => w.leaf("Weight", &weight.to_string()),
+        Policy::Latency(region) => w.leaf("Region", region),
+        Policy::Geolocation(place) => w.nest("GeoLocation", |w| match place {
+            Place::Default => w.leaf("CountryCode", "*"),
+            Place::Continent(code) => w.leaf("ContinentCode", code),
+            Place::Country(code) => w.leaf("CountryCode", code),
+            Place::Subdivision(country, code) => {
+                w.leaf("CountryCode", country);
+                w.leaf("SubdivisionCode", code);
+            }
+        }),
+        Policy::Failover(role) => w.leaf("Failover", role.as_str()),
+        Policy::Multivalue => w.leaf("MultiValueAnswer", "true"),
+    }
+}
+
+fn geoproximity(w: &mut Writer, site: &Site, bias: i8) {
+    w.nest("GeoProximityLocation", |w| {
+        match site {
+            Site::Region(region) => w.leaf("AWSRegion", region),
+            Site::LocalZoneGroup(group) => w.leaf("LocalZoneGroup", group),
+            Site::Coordinates(latitude, longitude) => w.nest("Coordinates", |w| {
+                w.leaf("Latitude", latitude);
+                w.leaf("Longitude", longitude);
+            }),
+        }
+        w.leaf("Bias", &bias.to_string());
     });
 }
 

@@ -3,8 +3,8 @@
 //! Invariant: an element that the schema does not have is refused, as AWS's schema check does.
 
 use crate::core::error::{ApiError, Code};
-use crate::core::service::NewZone;
-use crate::core::shape::{RawAlias, RawChange, RawSet};
+use crate::core::service::{NewZone, Vpc};
+use crate::core::shape::{RawAlias, RawChange, RawCidr, RawCoordinates, RawGeoLocation, RawGeoproximity, RawSet};
 
 use super::xml::{self, Element};
 
@@ -12,7 +12,7 @@ use super::xml::{self, Element};
 pub(crate) const NAMESPACE: &str = "https://route53.amazonaws.com/doc/2013-04-01/";
 
 /// Elements of other routing policies; known to the schema, not implemented yet.
-const OTHER_POLICIES: [&str; 4] = ["GeoLocation", "CidrRoutingConfig", "GeoProximityLocation", "AZAffinity"];
+const OTHER_POLICIES: [&str; 1] = ["AZAffinity"];
 
 /// The root of a body, which must have this name.
 pub(crate) fn root(body: &[u8], expected: &str) -> Result<Element, ApiError> {
@@ -61,6 +61,9 @@ fn record_set(element: &Element) -> Result<RawSet, ApiError> {
         "Weight",
         "Region",
         "Failover",
+        "GeoLocation",
+        "GeoProximityLocation",
+        "CidrRoutingConfig",
         "MultiValueAnswer",
         "TTL",
         "ResourceRecords",
@@ -78,6 +81,9 @@ fn record_set(element: &Element) -> Result<RawSet, ApiError> {
         weight: integer(element, "Weight")?,
         region: text("Region"),
         failover: text("Failover"),
+        geo_location: element.child("GeoLocation").map(geo_location).transpose()?,
+        geo_proximity_location: element.child("GeoProximityLocation").map(geoproximity).transpose()?,
+        cidr_routing_config: element.child("CidrRoutingConfig").map(cidr).transpose()?,
         multi_value_answer: boolean(element, "MultiValueAnswer")?,
         other_policies: element
             .children
@@ -90,6 +96,42 @@ fn record_set(element: &Element) -> Result<RawSet, ApiError> {
         alias_target: element.child("AliasTarget").map(alias).transpose()?,
         health_check_id: text("HealthCheckId"),
         traffic_policy_instance_id: text("TrafficPolicyInstanceId"),
+    })
+}
+
+fn geo_location(element: &Element) -> Result<RawGeoLocation, ApiError> {
+    only(element, &["ContinentCode", "CountryCode", "SubdivisionCode"])?;
+    let text = |name: &str| element.text_of(name).map(str::to_owned);
+    Ok(RawGeoLocation {
+        continent_code: text("ContinentCode"),
+        country_code: text("CountryCode"),
+        subdivision_code: text("SubdivisionCode"),
+    })
+}
+
+fn geoproximity(element: &Element) -> Result<RawGeoproximity, ApiError> {
+    only(element, &["AWSRegion", "LocalZoneGroup", "Coordinates", "Bias"])?;
+    let text = |name: &str| element.text_of(name).map(str::to_owned);
+    let coordinates = element.child("Coordinates").map(|at| {
+        only(at, &["Latitude", "Longitude"])?;
+        Ok(RawCoordinates {
+            latitude: required(at, "Latitude")?.text.clone(),
+            longitude: required(at, "Longitude")?.text.clone(),
+        })
+    });
+    Ok(RawGeoproximity {
+        aws_region: text("AWSRegion"),
+        local_zone_group: text("LocalZoneGroup"),
+        coordinates: coordinates.transpose()?,
+        bias: integer(element, "Bias")?,
+    })
+}
+
+fn cidr(element: &Element) -> Result<RawCidr, ApiError> {
+    only(element, &["CollectionId", "LocationName"])?;
+    Ok(RawCidr {
+        collection_id: required(element, "CollectionId")?.text.clone(),
+        location_name: required(element, "LocationName")?.text.clone(),
     })
 }
 
@@ -123,12 +165,23 @@ pub(crate) fn create_hosted_zone(body: &[u8]) -> Result<NewZone, ApiError> {
     )?;
     let config = root.child("HostedZoneConfig");
     let private = config.map(|c| boolean(c, "PrivateZone")).transpose()?.flatten();
+    let vpc = root.child("VPC").map(|vpc| {
+        only(vpc, &["VPCRegion", "VPCId"])?;
+        Ok(Vpc {
+            region: required(vpc, "VPCRegion")?.text.clone(),
+            id: required(vpc, "VPCId")?.text.clone(),
+        })
+    });
     Ok(NewZone {
         id: None,
         name: required(&root, "Name")?.text.clone(),
         caller_reference: required(&root, "CallerReference")?.text.clone(),
         comment: config.and_then(|c| c.text_of("Comment")).map(str::to_owned),
-        private: private.unwrap_or(false) || root.child("VPC").is_some(),
+        private: private.unwrap_or(false),
+        vpc: vpc.transpose()?,
+        delegation_set: root
+            .text_of("DelegationSetId")
+            .map(|id| id.trim_start_matches("/delegationset/").to_owned()),
     })
 }
 

@@ -6,6 +6,7 @@ use crate::core::accounts::Caller;
 use crate::core::error::{ApiError, Code};
 use crate::core::list::{MAX_PAGE, Start};
 use crate::core::names::Name;
+use crate::core::record::RecordType;
 use crate::core::service::Service;
 use crate::core::zone::Zone;
 use crate::journal::Draft;
@@ -17,12 +18,6 @@ use super::{Reply, answers, requests};
 const MAX_ZONES: usize = 100;
 /// Most resources of one tags request.
 const MAX_TAGGED: usize = 10;
-/// Record types of the API, for the `type` parameter of a list.
-const TYPES: [&str; 17] = [
-    "SOA", "A", "TXT", "NS", "CNAME", "MX", "NAPTR", "PTR", "SRV", "SPF", "AAAA", "CAA", "DS", "TLSA", "SSHFP", "SVCB",
-    "HTTPS",
-];
-
 /// What every operation works with.
 pub(crate) struct Context<'a> {
     pub(crate) service: &'a mut Service,
@@ -119,11 +114,11 @@ fn list(context: &mut Context<'_>, id: &str) -> Result<Reply, ApiError> {
         identifier: parameter("identifier"),
     };
     if let Some(rtype) = &start.rtype
-        && !TYPES.contains(&rtype.as_str())
+        && RecordType::from_api(rtype).is_none()
     {
         return Err(ApiError::invalid_input(format!(
             "Value '{rtype}' at 'type' failed to satisfy constraint: Member must satisfy enum value set: [{}]",
-            TYPES.join(", ")
+            RecordType::ALL.map(RecordType::as_str).join(", ")
         )));
     }
     let max = max_items(context.query, MAX_PAGE)?;

@@ -52,9 +52,8 @@ impl Accounts {
         Caller::made_up(access_key, account)
     }
 
-    /// Whether a health check with this id exists.
-    #[must_use]
-    pub fn has_health_check(&self, id: &str) -> bool {
-        self.health_checks.contains(id)
+    /// Ids of the health checks that the configuration names.
+    pub fn health_checks(&self) -> impl Iterator<Item = &str> {
+        self.health_checks.iter().map(String::as_str)
     }
 }

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::cidr::Collections;
 use super::group;
 use super::names::Name;
-use super::record::{Alias, Data, Key, RecordSet, RecordType};
+use super::record::{Alias, Data, Key, Policy, RecordSet, RecordType};
 use super::shape::{Action, Draft, DraftData};
 use super::target;
 use super::values;
@@ -39,6 +40,15 @@ impl Default for Rules {
     }
 }
 
+/// What a batch is judged with beside its zone.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// What AWS leaves open.
+    pub rules: &'a Rules,
+    /// Locations that IP-based sets may name.
+    pub collections: &'a Collections,
+}
+
 /// A draft whose name and values are good.
 struct Step {
     /// Place in the batch.
@@ -53,7 +63,7 @@ struct Step {
 ///
 /// # Errors
 /// Every violation, in the order of the changes; the zone is then unchanged.
-pub fn apply(zone: &mut Zone, drafts: &[Draft], rules: &Rules) -> Result<Vec<Diff>, Vec<Violation>> {
+pub fn apply(zone: &mut Zone, drafts: &[Draft], around: &Surroundings<'_>) -> Result<Vec<Diff>, Vec<Violation>> {
     let mut violations = Vec::new();
     let mut steps = Vec::with_capacity(drafts.len());
     for (at, draft) in drafts.iter().enumerate() {
@@ -80,8 +90,8 @@ pub fn apply(zone: &mut Zone, drafts: &[Draft], rules: &Rules) -> Result<Vec<Dif
         undo: Vec::new(),
         violations,
     };
-    work.run(steps, rules);
-    work.finish(rules)
+    work.run(steps, around);
+    work.finish(around.rules)
 }
 
 /// Keys with more than one change that are not exactly DELETE, then CREATE (E16).
@@ -104,6 +114,13 @@ fn step(zone: &Zone, at: usize, draft: &Draft) -> Result<Step, Vec<Violation>> {
         return Err(vec![Violation::OutsideZone {
             name: name.to_string(),
             zone: zone.name.to_string(),
+        }]);
+    }
+    if let Some(comment) = zone.protections.find(&name.order(), draft.rtype) {
+        return Err(vec![Violation::Protected {
+            name: name.to_string(),
+            rtype: draft.rtype,
+            comment: comment.clone(),
         }]);
     }
     let data = match &draft.data {
@@ -186,10 +203,10 @@ struct Work<'z> {
 
 impl Work<'_> {
     /// UPSERTs behave as "remove every upserted key first, then create in order" (octodns issue 366).
-    fn run(&mut self, steps: Vec<Step>, rules: &Rules) {
+    fn run(&mut self, steps: Vec<Step>, around: &Surroundings<'_>) {
         for step in steps.iter().filter(|s| s.action == Action::Upsert) {
             let old = self.put(step.key.clone(), None);
-            if rules.refuse_policy_change_by_upsert
+            if around.rules.refuse_policy_change_by_upsert
                 && let Some(old) = old
                 && !old.policy.same_kind(&step.set.policy)
             {
@@ -204,7 +221,7 @@ impl Work<'_> {
             let at = step.at;
             let found = match step.action {
                 Action::Delete => self.delete(step).into_iter().collect(),
-                Action::Create | Action::Upsert => self.create(step),
+                Action::Create | Action::Upsert => self.create(step, around.collections),
             };
             self.violations.extend(found.into_iter().map(|v| (at, v)));
         }
@@ -221,11 +238,19 @@ impl Work<'_> {
         None
     }
 
-    fn create(&mut self, step: Step) -> Vec<Violation> {
+    fn create(&mut self, step: Step, collections: &Collections) -> Vec<Violation> {
         if self.zone.get(&step.key).is_some() {
             return vec![Violation::AlreadyExists(step.subject)];
         }
         let mut found = group::check(self.zone, &step.set, &step.subject);
+        if let Policy::Cidr { collection, location } = &step.set.policy
+            && !collections.has_location(collection, location)
+        {
+            found.push(Violation::UnknownLocation {
+                collection: collection.clone(),
+                location: location.clone(),
+            });
+        }
         if let Some(alias) = step.set.alias() {
             found.extend(target::check(self.zone, &step.set.name, step.set.rtype, alias));
         }
@@ -330,7 +355,7 @@ fn same(a: &RecordSet, b: &RecordSet) -> bool {
     data && a.policy == b.policy && a.health_check == b.health_check
 }
 
-fn canonical_set(rtype: RecordType, values: &[String]) -> BTreeSet<String> {
+fn canonical_set(rtype: RecordType, values: &[String]) -> BTreeSet<Vec<u8>> {
     values
         .iter()
         .filter_map(|value| values::canonical(rtype, value).ok())

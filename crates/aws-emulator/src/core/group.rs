@@ -2,13 +2,11 @@
 //!
 //! Invariant: judged on the state that the earlier changes of the batch left.
 
-use super::record::{Policy, RecordSet, RecordType, Role};
+use super::policy::{Policy, Role};
+use super::record::{RecordSet, RecordType};
 use super::regions;
 use super::violation::{Subject, Violation};
 use super::zone::Zone;
-
-/// Most sets of one (name, type).
-pub const MAX_GROUP: usize = 100;
 
 /// Why this set may not stand where it would.
 #[must_use]
@@ -58,13 +56,50 @@ fn cname(zone: &Zone, set: &RecordSet, order: &str) -> Option<Violation> {
 }
 
 /// What the set alone shows.
-fn attributes(set: &RecordSet) -> Option<Violation> {
-    match &set.policy {
+fn attributes(set: &RecordSet) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    if !takes(&set.policy, set.rtype) {
+        violations.push(Violation::TypeWithoutPolicy {
+            name: set.name.to_string(),
+            rtype: set.rtype,
+            policy: set.policy.word(),
+        });
+    }
+    violations.extend(match &set.policy {
         Policy::Latency(region) if regions::find(region).is_none() => Some(Violation::UnknownRegion(region.clone())),
         Policy::Failover(Role::Primary) if set.alias().is_none() && set.health_check.is_none() => {
             Some(Violation::PrimaryWithoutHealthCheck)
         }
-        Policy::Simple | Policy::Weighted(_) | Policy::Latency(_) | Policy::Failover(_) => None,
+        Policy::Multivalue if set.alias().is_some() => Some(Violation::MultivalueAlias {
+            name: set.name.to_string(),
+            rtype: set.rtype,
+        }),
+        Policy::Simple
+        | Policy::Weighted(_)
+        | Policy::Latency(_)
+        | Policy::Failover(_)
+        | Policy::Geolocation(_)
+        | Policy::Geoproximity(..)
+        | Policy::Multivalue
+        | Policy::Cidr { .. } => None,
+    });
+    violations
+}
+
+/// Which types a policy takes (the API reference of ResourceRecordSet, Type).
+fn takes(policy: &Policy, rtype: RecordType) -> bool {
+    match policy {
+        Policy::Simple => true,
+        Policy::Multivalue => !matches!(
+            rtype,
+            RecordType::Cname | RecordType::Ds | RecordType::Ns | RecordType::Soa
+        ),
+        Policy::Weighted(_)
+        | Policy::Latency(_)
+        | Policy::Failover(_)
+        | Policy::Geolocation(_)
+        | Policy::Geoproximity(..)
+        | Policy::Cidr { .. } => !matches!(rtype, RecordType::Ds | RecordType::Ns | RecordType::Soa),
     }
 }
 
@@ -77,7 +112,7 @@ fn siblings(zone: &Zone, set: &RecordSet, order: &str, subject: &Subject) -> Opt
             return Some(violation);
         }
     }
-    (count >= MAX_GROUP).then(|| Violation::GroupFull {
+    (count >= set.policy.most_sets()).then(|| Violation::GroupFull {
         name: set.name.to_string(),
         rtype: set.rtype,
         policy: set.policy.word(),
@@ -88,6 +123,9 @@ fn beside(set: &RecordSet, other: &RecordSet, subject: &Subject) -> Option<Viola
     let subject = subject.clone();
     match (&set.policy, &other.policy) {
         (Policy::Simple, _) => Some(Violation::OtherSetsExist(subject)),
+        (Policy::Multivalue, theirs) => {
+            (*theirs != Policy::Multivalue).then_some(Violation::NonMultivalueExists(subject))
+        }
         (mine, theirs) if !mine.same_kind(theirs) => Some(Violation::OtherPolicyExists {
             subject,
             policy: mine.word(),
@@ -96,13 +134,21 @@ fn beside(set: &RecordSet, other: &RecordSet, subject: &Subject) -> Option<Viola
             let differs = set.ttl().zip(other.ttl()).is_some_and(|(a, b)| a != b);
             differs.then_some(Violation::WeightedTtlDiffers(subject))
         }
-        (Policy::Latency(mine), Policy::Latency(theirs)) => (mine == theirs).then(|| Violation::RegionTaken {
+        (Policy::Latency(region), theirs) => (set.policy == *theirs).then(|| Violation::RegionTaken {
             subject,
-            region: mine.clone(),
+            region: region.clone(),
         }),
-        (Policy::Failover(mine), Policy::Failover(theirs)) => {
-            (mine == theirs).then_some(Violation::RoleTaken { subject, role: *mine })
+        (Policy::Failover(role), theirs) => {
+            (set.policy == *theirs).then_some(Violation::RoleTaken { subject, role: *role })
         }
-        (Policy::Latency(_) | Policy::Failover(_), _) => None,
+        (Policy::Geolocation(place), theirs) => (set.policy == *theirs).then(|| Violation::PlaceTaken {
+            subject,
+            place: place.to_string(),
+        }),
+        (Policy::Cidr { location, .. }, theirs) => (set.policy == *theirs).then(|| Violation::LocationTaken {
+            subject,
+            location: location.clone(),
+        }),
+        (Policy::Geoproximity(..), _) => None,
     }
 }

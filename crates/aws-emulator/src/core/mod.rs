@@ -5,17 +5,25 @@
 
 pub mod accounts;
 pub mod change;
+pub mod cidr;
 pub mod elb;
 pub mod error;
 pub mod group;
+pub mod health;
 pub mod list;
 pub mod names;
+pub mod pace;
+pub mod places;
+pub mod policy;
+pub mod protections;
 pub mod record;
 pub mod regions;
 pub mod service;
 pub mod shape;
 pub mod sizes;
+pub mod tags;
 pub mod target;
 pub mod values;
 pub mod violation;
 pub mod zone;
+pub mod zones;

@@ -1,33 +1,73 @@
 //! A record set as it is stored, and the key that it is stored under.
 //!
 //! Invariant: what is here has passed `shape` and `values`; names are in their one spelling.
-//! Deliberately absent: record types beyond A, AAAA, CNAME, NS, SOA and TXT, and routing policies beyond simple,
-//! weighted, latency and failover; `shape` refuses them by name.
+//! Deliberately absent: routing policies, which are in `policy`.
 
 use std::fmt;
 
 use super::names::Name;
+pub use super::policy::{Policy, Role};
 
-/// Record types that this double keeps, declared in the ASCII order of their names, which is the list order.
+/// Record types of Route 53, declared in the ASCII order of their names, which is the list order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RecordType {
     /// IPv4 address.
     A,
     /// IPv6 address.
     Aaaa,
+    /// Certification authorities that may issue (RFC 8659).
+    Caa,
     /// Canonical name; excludes every other type at its name.
     Cname,
+    /// Delegation signer (RFC 4034).
+    Ds,
+    /// Service binding of HTTPS (RFC 9460).
+    Https,
+    /// Mail exchanger.
+    Mx,
+    /// Naming authority pointer (RFC 3403).
+    Naptr,
     /// Name server.
     Ns,
+    /// Pointer.
+    Ptr,
     /// Start of authority; at the zone's own name only.
     Soa,
+    /// Sender policy; text, out of use since RFC 7208.
+    Spf,
+    /// Service location (RFC 2782).
+    Srv,
+    /// Fingerprint of an SSH key (RFC 4255).
+    Sshfp,
+    /// Service binding (RFC 9460).
+    Svcb,
+    /// Certificate association (RFC 6698).
+    Tlsa,
     /// Text.
     Txt,
 }
 
 impl RecordType {
     /// Every type, in list order.
-    pub const ALL: [Self; 6] = [Self::A, Self::Aaaa, Self::Cname, Self::Ns, Self::Soa, Self::Txt];
+    pub const ALL: [Self; 17] = [
+        Self::A,
+        Self::Aaaa,
+        Self::Caa,
+        Self::Cname,
+        Self::Ds,
+        Self::Https,
+        Self::Mx,
+        Self::Naptr,
+        Self::Ns,
+        Self::Ptr,
+        Self::Soa,
+        Self::Spf,
+        Self::Srv,
+        Self::Sshfp,
+        Self::Svcb,
+        Self::Tlsa,
+        Self::Txt,
+    ];
 
     /// The name in the API and in messages.
     #[must_use]
@@ -35,10 +75,45 @@ impl RecordType {
         match self {
             Self::A => "A",
             Self::Aaaa => "AAAA",
+            Self::Caa => "CAA",
             Self::Cname => "CNAME",
+            Self::Ds => "DS",
+            Self::Https => "HTTPS",
+            Self::Mx => "MX",
+            Self::Naptr => "NAPTR",
             Self::Ns => "NS",
+            Self::Ptr => "PTR",
             Self::Soa => "SOA",
+            Self::Spf => "SPF",
+            Self::Srv => "SRV",
+            Self::Sshfp => "SSHFP",
+            Self::Svcb => "SVCB",
+            Self::Tlsa => "TLSA",
             Self::Txt => "TXT",
+        }
+    }
+
+    /// The number in DNS messages (IANA registry of resource record types).
+    #[must_use]
+    pub fn number(self) -> u16 {
+        match self {
+            Self::A => 1,
+            Self::Ns => 2,
+            Self::Cname => 5,
+            Self::Soa => 6,
+            Self::Ptr => 12,
+            Self::Mx => 15,
+            Self::Txt => 16,
+            Self::Aaaa => 28,
+            Self::Srv => 33,
+            Self::Naptr => 35,
+            Self::Ds => 43,
+            Self::Sshfp => 44,
+            Self::Tlsa => 52,
+            Self::Svcb => 64,
+            Self::Https => 65,
+            Self::Spf => 99,
+            Self::Caa => 257,
         }
     }
 
@@ -47,63 +122,17 @@ impl RecordType {
     pub fn from_api(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.as_str() == text)
     }
+
+    /// The type with this number in DNS messages.
+    #[must_use]
+    pub fn from_number(number: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.number() == number)
+    }
 }
 
 impl fmt::Display for RecordType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// The role of a failover record set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Answers while it is healthy.
-    Primary,
-    /// Answers while PRIMARY cannot.
-    Secondary,
-}
-
-impl Role {
-    /// The name in the API.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Primary => "PRIMARY",
-            Self::Secondary => "SECONDARY",
-        }
-    }
-}
-
-/// Routing policy with the attribute that selects it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Policy {
-    /// One set, no set identifier.
-    Simple,
-    /// Share of answers, 0 to 255.
-    Weighted(u8),
-    /// AWS region that the latency is measured to.
-    Latency(String),
-    /// PRIMARY or SECONDARY.
-    Failover(Role),
-}
-
-impl Policy {
-    /// The word that Route 53's messages use for a group of this policy.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Simple => "simple",
-            Self::Weighted(_) => "weighted",
-            Self::Latency(_) => "latency",
-            Self::Failover(_) => "failover",
-        }
-    }
-
-    /// Whether two sets are of one policy, whatever its attribute.
-    #[must_use]
-    pub fn same_kind(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 

@@ -88,13 +88,27 @@ pub fn find(name: &str) -> Option<&'static Region> {
         .and_then(|at| REGIONS.get(at))
 }
 
+impl Region {
+    /// Degrees north and east.
+    #[must_use]
+    pub fn place(&self) -> (f64, f64) {
+        (self.latitude, self.longitude)
+    }
+}
+
 /// Kilometres between two regions along the great circle.
 #[must_use]
 pub fn distance(a: &Region, b: &Region) -> f64 {
+    kilometres(a.place(), b.place())
+}
+
+/// Kilometres between two places, each in degrees north and east, along the great circle.
+#[must_use]
+pub fn kilometres(a: (f64, f64), b: (f64, f64)) -> f64 {
     const EARTH_RADIUS_KM: f64 = 6371.0;
-    let (lat_a, lat_b) = (a.latitude.to_radians(), b.latitude.to_radians());
+    let (lat_a, lat_b) = (a.0.to_radians(), b.0.to_radians());
     let half_lat = (lat_b - lat_a) / 2.0;
-    let half_lon = (b.longitude - a.longitude).to_radians() / 2.0;
+    let half_lon = (b.1 - a.1).to_radians() / 2.0;
     let h = half_lat.sin().powi(2) + lat_a.cos() * lat_b.cos() * half_lon.sin().powi(2);
     2.0 * EARTH_RADIUS_KM * h.sqrt().min(1.0).asin()
 }

@@ -1,22 +1,28 @@
-//! The service as one value: all accounts, zones and changes, and the calls on them.
+//! The service as one value: all accounts, zones and changes, and the calls on record sets.
 //!
 //! Invariant: time only comes in as `now_ms`, milliseconds since the epoch. The order of checks is that of
-//! route53.md 10: zone, shape, sizes, then meaning. Deliberately absent: wire formats, journal, DNS.
+//! route53.md 10: zone, pace, busy, shape, sizes, then meaning. Deliberately absent: wire formats, journal, DNS, and
+//! the calls on zones themselves (`zones`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
-use super::accounts::{Accounts, Caller};
-use super::change::{self, Rules};
+use super::accounts::{Accounts, Caller, DEFAULT_ACCOUNT};
+use super::change::{self, Rules, Surroundings};
+use super::cidr::Collections;
 use super::error::{ApiError, Code};
+use super::health::HealthChecks;
 use super::list::{self, Page, Start};
 use super::names::Name;
+use super::pace::Pace;
+use super::protections::{Protections, RawProtection};
 use super::shape::{self, Action, Draft, RawChange};
 use super::sizes;
+use super::tags::Tags;
 use super::violation::{Violation, invalid_change_batch};
 use super::zone::{Diff, Version, Zone};
+
+pub use super::zones::{NewZone, Vpc, is_zone_id};
 
 /// Most changes that GetChange remembers; the oldest go first.
 pub const CHANGE_LIMIT: usize = 100_000;
@@ -48,21 +54,6 @@ impl Change {
     }
 }
 
-/// A zone to create.
-#[derive(Debug, Clone, Default)]
-pub struct NewZone {
-    /// Id; made up if absent.
-    pub id: Option<String>,
-    /// Name.
-    pub name: String,
-    /// Caller reference; unique in the account.
-    pub caller_reference: String,
-    /// Comment.
-    pub comment: Option<String>,
-    /// Private zone.
-    pub private: bool,
-}
-
 /// Everything that the double holds.
 #[derive(Debug, Default)]
 pub struct Service {
@@ -72,19 +63,38 @@ pub struct Service {
     pub rules: Rules,
     /// From a change to INSYNC, in milliseconds.
     pub insync_ms: u64,
-    zones: BTreeMap<String, Zone>,
+    /// For how long a change keeps its zone busy, in milliseconds; another one within that time is
+    /// `PriorRequestNotComplete`. 0 is never.
+    pub busy_ms: u64,
+    /// Token buckets; no limit is in force until one is set.
+    pub pace: Pace,
+    /// Health checks.
+    pub health: HealthChecks,
+    /// CIDR collections.
+    pub collections: Collections,
+    /// Tags.
+    pub tags: Tags,
+    /// Load balancers without a healthy target, by their names without `dualstack.`.
+    pub unhealthy_load_balancers: BTreeSet<Name>,
+    pub(super) zones: BTreeMap<String, Zone>,
+    pub(super) zone_references: BTreeSet<(String, String)>,
+    pub(super) zones_made: u64,
     changes: BTreeMap<String, Change>,
     last_change: u64,
-    zones_made: u64,
 }
 
 impl Service {
     /// A service without zones.
     #[must_use]
     pub fn new(accounts: Accounts, rules: Rules) -> Self {
+        let mut health = HealthChecks::default();
+        for id in accounts.health_checks() {
+            health.add_bare(DEFAULT_ACCOUNT, id);
+        }
         Self {
             accounts,
             rules,
+            health,
             ..Self::default()
         }
     }
@@ -115,77 +125,6 @@ impl Service {
         Ok(zone)
     }
 
-    /// Creates a zone with its NS and SOA sets.
-    ///
-    /// # Errors
-    /// A bad name, a used caller reference, a bad or used id.
-    pub fn create_zone(&mut self, caller: &Caller, new: NewZone, now_ms: u64) -> Result<(&Zone, Change), ApiError> {
-        let name = Name::parse(&new.name).map_err(|e| {
-            ApiError::new(
-                Code::InvalidDomainName,
-                format!("{} is not a valid domain name: {e}", new.name),
-            )
-        })?;
-        if new.caller_reference.is_empty() {
-            return Err(ApiError::invalid_input("CallerReference must not be empty."));
-        }
-        let taken = self
-            .zones
-            .values()
-            .any(|z| z.account == caller.account && z.caller_reference == new.caller_reference);
-        if taken {
-            return Err(ApiError::new(
-                Code::HostedZoneAlreadyExists,
-                format!(
-                    "A hosted zone has already been created with the specified caller reference: {}",
-                    new.caller_reference
-                ),
-            ));
-        }
-        let id = self.new_zone_id(&new)?;
-        let mut zone = Zone::new(id.clone(), name, caller.account.clone(), name_servers(&id));
-        zone.caller_reference = new.caller_reference;
-        zone.comment = new.comment;
-        zone.private = new.private;
-        let change = self.new_change(caller, None, now_ms);
-        let diff = zone
-            .apex_sets()
-            .map(|set| {
-                let (key, set) = (set.key(), Arc::new(set));
-                zone.put(key.clone(), Some(Arc::clone(&set)));
-                Diff {
-                    key,
-                    before: None,
-                    after: Some(set),
-                }
-            })
-            .into();
-        commit(&mut zone, caller, &change, diff);
-        let zone = self.zones.entry(id).or_insert(zone);
-        Ok((zone, change))
-    }
-
-    fn new_zone_id(&mut self, new: &NewZone) -> Result<String, ApiError> {
-        let id = match &new.id {
-            Some(id) => id.clone(),
-            None => {
-                self.zones_made += 1;
-                made_up_zone_id(&new.name, self.zones_made)
-            }
-        };
-        if !is_zone_id(&id) {
-            return Err(ApiError::invalid_input(format!(
-                "{id} is not a hosted zone id; write Z and 1 to 31 of A-Z and 0-9"
-            )));
-        }
-        if self.zones.contains_key(&id) {
-            return Err(ApiError::invalid_input(format!(
-                "The hosted zone id {id} is used twice; give each zone its own"
-            )));
-        }
-        Ok(id)
-    }
-
     /// ChangeResourceRecordSets.
     ///
     /// # Errors
@@ -199,6 +138,8 @@ impl Service {
         now_ms: u64,
     ) -> Result<(Change, Arc<Version>), ApiError> {
         self.zone_of(caller, zone_id)?;
+        self.pace.changes(&caller.account, changes.len(), now_ms)?;
+        self.not_busy(zone_id, now_ms)?;
         let drafts = shape::check(comment, changes)?;
         let too_big = sizes::check(&drafts);
         if !too_big.is_empty() {
@@ -209,13 +150,19 @@ impl Service {
             .zones
             .get_mut(zone_id)
             .ok_or_else(|| ApiError::no_such_zone(zone_id))?;
-        let diff = change::apply(zone, &drafts, &self.rules)
+        let around = Surroundings {
+            rules: &self.rules,
+            collections: &self.collections,
+        };
+        let diff = change::apply(zone, &drafts, &around)
             .map_err(|violations: Vec<Violation>| invalid_change_batch(&violations))?;
         let change = self.new_change(caller, comment, now_ms);
+        let busy_until_ms = self.busy_until(now_ms);
         let zone = self
             .zones
             .get_mut(zone_id)
             .ok_or_else(|| ApiError::no_such_zone(zone_id))?;
+        zone.busy_until_ms = busy_until_ms;
         let version = commit(zone, caller, &change, diff);
         let change = Change {
             insync_at_ms: version.insync_at_ms,
@@ -225,19 +172,74 @@ impl Service {
         Ok((change, version))
     }
 
+    fn busy_until(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_add(self.busy_ms)
+    }
+
+    /// Whether the zone takes a change now (route53.md 1.1).
+    pub(super) fn not_busy(&self, zone_id: &str, now_ms: u64) -> Result<(), ApiError> {
+        match self.zones.get(zone_id) {
+            Some(zone) if now_ms < zone.busy_until_ms => Err(ApiError::new(
+                Code::PriorRequestNotComplete,
+                "The request was rejected because Route 53 was still processing a prior request.",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn check_health_checks(&self, drafts: &[Draft]) -> Result<(), ApiError> {
         let unknown = drafts
             .iter()
             .filter(|d| d.action != Action::Delete)
             .filter_map(|d| d.health_check.as_deref())
-            .find(|id| !self.accounts.has_health_check(id));
+            .find(|id| self.health.find(id).is_none());
         match unknown {
-            Some(id) => Err(ApiError::new(
-                Code::NoSuchHealthCheck,
-                format!("No health check found with ID: {id}"),
-            )),
+            Some(id) => Err(ApiError::no_such_health_check(id)),
             None => Ok(()),
         }
+    }
+
+    /// CreateResourceRecordSetProtections.
+    ///
+    /// # Errors
+    /// As [`Service::zone_of`] and [`Protections::create`], or a busy zone.
+    pub fn protect(
+        &mut self,
+        caller: &Caller,
+        zone_id: &str,
+        entries: &[RawProtection],
+        now_ms: u64,
+    ) -> Result<(), ApiError> {
+        let (zone, protections) = self.protections(caller, zone_id, now_ms)?;
+        protections.create(&zone, entries)
+    }
+
+    /// DeleteResourceRecordSetProtections.
+    ///
+    /// # Errors
+    /// As [`Service::zone_of`] and [`Protections::delete`], or a busy zone.
+    pub fn unprotect(
+        &mut self,
+        caller: &Caller,
+        zone_id: &str,
+        entries: &[RawProtection],
+        now_ms: u64,
+    ) -> Result<(), ApiError> {
+        let (zone, protections) = self.protections(caller, zone_id, now_ms)?;
+        protections.delete(&zone, entries)
+    }
+
+    fn protections(
+        &mut self,
+        caller: &Caller,
+        zone_id: &str,
+        now_ms: u64,
+    ) -> Result<(Name, &mut Protections), ApiError> {
+        self.zone_of(caller, zone_id)?;
+        self.not_busy(zone_id, now_ms)?;
+        let zone = self.zones.get_mut(zone_id);
+        zone.map(|zone| (zone.name.clone(), &mut zone.protections))
+            .ok_or_else(|| ApiError::no_such_zone(zone_id))
     }
 
     /// ListResourceRecordSets.
@@ -259,7 +261,7 @@ impl Service {
             .ok_or_else(|| ApiError::new(Code::NoSuchChange, format!("Could not find resource with ID: {id}")))
     }
 
-    fn new_change(&mut self, caller: &Caller, comment: Option<&str>, now_ms: u64) -> Change {
+    pub(super) fn new_change(&mut self, caller: &Caller, comment: Option<&str>, now_ms: u64) -> Change {
         self.last_change += 1;
         let change = Change {
             id: format!("C{:020}", self.last_change),
@@ -286,7 +288,8 @@ fn check_owner(caller: &Caller, zone: &Zone) -> Result<(), ApiError> {
     ))
 }
 
-fn commit(zone: &mut Zone, caller: &Caller, change: &Change, diff: Vec<Diff>) -> Arc<Version> {
+/// Makes a diff the zone's newest version.
+pub(super) fn commit(zone: &mut Zone, caller: &Caller, change: &Change, diff: Vec<Diff>) -> Arc<Version> {
     zone.commit(Version {
         number: 0,
         at_ms: change.submitted_at_ms,
@@ -295,34 +298,4 @@ fn commit(zone: &mut Zone, caller: &Caller, change: &Change, diff: Vec<Diff>) ->
         access_key: caller.access_key.clone(),
         diff,
     })
-}
-
-/// Whether a text can be a hosted zone id.
-#[must_use]
-pub fn is_zone_id(id: &str) -> bool {
-    id.strip_prefix('Z').is_some_and(|rest| {
-        (1..=31).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-    })
-}
-
-fn made_up_zone_id(name: &str, nth: u64) -> String {
-    const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-    let digest = Sha256::digest(format!("{nth}/{name}"));
-    let letters = digest
-        .iter()
-        .take(18)
-        .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)))
-        .map(|b| *b as char);
-    format!("Z0{}", letters.collect::<String>())
-}
-
-/// Four made-up name servers in the style of Route 53's.
-fn name_servers(zone_id: &str) -> Vec<String> {
-    let digest = Sha256::digest(zone_id);
-    ["com", "net", "org", "co.uk"]
-        .iter()
-        .zip(digest.iter())
-        .enumerate()
-        .map(|(nth, (tld, byte))| format!("ns-{}.awsdns-{:02}.{tld}", nth * 512 + usize::from(*byte), byte % 64))
-        .collect()
 }

@@ -4,7 +4,8 @@
 
 use super::error::{ApiError, Code};
 use super::names::NameError;
-use super::record::{RecordType, Role};
+use super::policy::Role;
+use super::record::RecordType;
 
 /// Name, type and set identifier, as messages show them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +62,12 @@ pub enum Violation {
         /// Its policy's word.
         policy: &'static str,
     },
+    /// A multivalue set beside another policy (cert-manager issue 5388).
+    #[error(
+        "{} cannot be created because a non multivalue answer rrset exists with the same name and type.",
+        .0.sentence()
+    )]
+    NonMultivalueExists(Subject),
     /// E5
     #[error("{} cannot be created as other RRSets exist with the same name and type.", .0.sentence())]
     OtherSetsExist(Subject),
@@ -85,6 +92,64 @@ pub enum Violation {
         subject: Subject,
         /// Its role.
         role: Role,
+    },
+    /// Two geolocation sets of one place; own words after E6.
+    #[error(
+        "{}, and GeoLocation={place} cannot be created because a geolocation RRSet with the same name, type and location already exists.",
+        .subject.sentence()
+    )]
+    PlaceTaken {
+        /// The set to create.
+        subject: Subject,
+        /// Its place.
+        place: String,
+    },
+    /// Two IP-based sets of one location; own words after E6.
+    #[error(
+        "{}, and LocationName={location} cannot be created because an IP-based RRSet with the same name, type and location already exists.",
+        .subject.sentence()
+    )]
+    LocationTaken {
+        /// The set to create.
+        subject: Subject,
+        /// Its location.
+        location: String,
+    },
+    /// An IP-based set whose collection or location does not exist; own words.
+    #[error("Cannot find location '{location}' in CIDR collection {collection}. No changes made.")]
+    UnknownLocation {
+        /// Id of the collection.
+        collection: String,
+        /// Name of the location.
+        location: String,
+    },
+    /// A type that the policy does not take (the API reference of ResourceRecordSet, Type); own words.
+    #[error("RRSet of type {rtype} with DNS name {name} cannot be a {policy} RRSet.")]
+    TypeWithoutPolicy {
+        /// Name.
+        name: String,
+        /// Type.
+        rtype: RecordType,
+        /// The policy's word.
+        policy: &'static str,
+    },
+    /// A multivalue set that is an alias (route53.md 1.5); own words.
+    #[error("RRSet of type {rtype} with DNS name {name} cannot be a multivalue answer alias.")]
+    MultivalueAlias {
+        /// Name.
+        name: String,
+        /// Type.
+        rtype: RecordType,
+    },
+    /// E22, a protected name and type; own words, the API reference says only that the comment is in it.
+    #[error("Resource record set [name='{name}', type='{rtype}'] is protected{}", comment_of(.comment))]
+    Protected {
+        /// Name.
+        name: String,
+        /// Type.
+        rtype: RecordType,
+        /// Comment of the protection.
+        comment: Option<String>,
     },
     /// E7
     #[error(
@@ -242,6 +307,10 @@ pub enum Violation {
     /// The zone's own SOA.
     #[error("A HostedZone must contain exactly one SOA record.")]
     ApexSoaMissing,
+}
+
+fn comment_of(comment: &Option<String>) -> String {
+    comment.as_ref().map(|c| format!(": {c}")).unwrap_or_default()
 }
 
 /// The one error of a batch: every violation, in a bracketed list (route53.md 1.1).

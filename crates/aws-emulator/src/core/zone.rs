@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::names::Name;
+use super::protections::Protections;
 use super::record::{Data, Key, Policy, RecordSet, RecordType};
+use super::zones::Vpc;
 
 /// Most versions that a zone remembers; the oldest go first.
 pub const HISTORY_LIMIT: usize = 20_000;
@@ -59,8 +61,16 @@ pub struct Zone {
     pub comment: Option<String>,
     /// Whether it is a private zone; private zones are not served over DNS.
     pub private: bool,
+    /// The VPC of a private zone.
+    pub vpc: Option<Vpc>,
+    /// Id of the delegation set that its name servers come from.
+    pub delegation_set: Option<String>,
     /// Names of its four name servers, without final dot.
     pub name_servers: Vec<String>,
+    /// Names and types that nobody may change.
+    pub protections: Protections,
+    /// Until when an earlier change keeps it busy, in milliseconds since the epoch.
+    pub busy_until_ms: u64,
     sets: BTreeMap<Key, Arc<RecordSet>>,
     referrers: BTreeMap<(Box<str>, RecordType), BTreeSet<Key>>,
     served: BTreeMap<Key, Arc<RecordSet>>,
@@ -80,7 +90,11 @@ impl Zone {
             account,
             comment: None,
             private: false,
+            vpc: None,
+            delegation_set: None,
             name_servers,
+            protections: Protections::default(),
+            busy_until_ms: 0,
             sets: BTreeMap::new(),
             referrers: BTreeMap::new(),
             served: BTreeMap::new(),

@@ -1,25 +1,26 @@
 //! What Route 53 would answer: zone lookup, wildcards, policies, aliases, CNAME chains, negative answers.
 //!
-//! Invariant: pure; the client's region and the draws for weights come in. Deliberately absent: messages and sockets,
-//! and health: every record set counts as healthy.
+//! Invariant: pure; the client and the draws for weights come in. Deliberately absent: messages and sockets, and which
+//! set of a group answers (`choose`).
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::core::elb::{self, LoadBalancer};
 use crate::core::names::Name;
-use crate::core::record::{Data, Policy, RecordSet, RecordType, Role};
-use crate::core::regions::{self, Region};
+use crate::core::record::{Data, RecordSet, RecordType};
 use crate::core::service::Service;
-use crate::core::values::txt_strings;
 use crate::core::zone::{Served, Zone};
 
+use super::choose::Choice;
+use super::client::Client;
+use super::health::{self, MAX_ALIASES};
 use super::loadbalancer::{self, LoadBalancers};
+use super::rdata::{from_value, soa};
+
+pub use super::rdata::{Rdata, Soa};
 
 /// Most CNAMEs followed in one answer.
 const MAX_CNAMES: usize = 8;
-/// Most aliases followed; changes allow no more than 3.
-const MAX_ALIASES: usize = 8;
 
 /// One record of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,32 +31,6 @@ pub struct Record {
     pub ttl: u32,
     /// Data.
     pub data: Rdata,
-}
-
-/// Data of a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rdata {
-    /// A or AAAA.
-    Address(IpAddr),
-    /// CNAME.
-    Cname(Name),
-    /// NS.
-    Ns(Name),
-    /// SOA.
-    Soa(Soa),
-    /// TXT, string by string.
-    Txt(Vec<Vec<u8>>),
-}
-
-/// The fields of an SOA record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Soa {
-    /// Primary name server.
-    pub mname: Name,
-    /// Mailbox.
-    pub rname: Name,
-    /// Serial, refresh, retry, expire, minimum.
-    pub numbers: [u32; 5],
 }
 
 /// Kind of an answer.
@@ -88,8 +63,8 @@ pub struct Resolver<'a, D> {
     pub service: &'a Service,
     /// Load balancers.
     pub load_balancers: &'a LoadBalancers,
-    /// Region of the client.
-    pub region: &'a Region,
+    /// Who asks.
+    pub client: Client<'a>,
     /// Gives a number below its argument; successive calls spread evenly.
     pub draw: D,
 }
@@ -131,6 +106,20 @@ impl<D: FnMut(u64) -> u64> Resolver<'_, D> {
             kind: Kind::Found,
             answers,
             authority: Vec::new(),
+        }
+    }
+
+    /// Answers from one zone alone, whatever other zones hold; a CNAME is not followed out of it.
+    pub fn answer_in(&mut self, zone: &Zone, name: &Name, rtype: RecordType) -> Answer {
+        let mut answers = Vec::new();
+        let (kind, authority) = match self.in_zone(zone, name, Some(rtype), &mut answers) {
+            Step::Follow(_) => (Kind::Found, Vec::new()),
+            Step::Done(kind, authority) => (kind, authority),
+        };
+        Answer {
+            kind,
+            answers,
+            authority,
         }
     }
 
@@ -194,64 +183,36 @@ impl<D: FnMut(u64) -> u64> Resolver<'_, D> {
             .collect()
     }
 
-    /// Records of one (name, type), chosen by its policy, owned by the name that was asked for.
+    /// Records of one (name, type), chosen by policy and health, owned by the name that was asked for.
     fn group(&mut self, zone: &Zone, order: &str, rtype: RecordType, owner: &Name, depth: usize) -> Vec<Record> {
         let sets: Vec<&Arc<RecordSet>> = zone.served().group(order, rtype).collect();
-        let Some(chosen) = self.choose(&sets) else {
-            return Vec::new();
+        let service = self.service;
+        let mut choice = Choice {
+            client: &self.client,
+            collections: &service.collections,
+            draw: &mut self.draw,
         };
-        match &chosen.data {
-            Data::Records { ttl, values } => values
-                .iter()
-                .filter_map(|value| rdata(rtype, value))
-                .map(|data| Record {
-                    name: owner.clone(),
-                    ttl: *ttl,
-                    data,
-                })
-                .collect(),
-            Data::Alias(alias) if alias.zone_id == zone.id && depth < MAX_ALIASES => {
-                self.group(zone, &alias.name.order(), rtype, owner, depth + 1)
+        let chosen = choice.choose(&sets, |set| health::healthy(service, zone, set));
+        let mut records = Vec::new();
+        for set in chosen {
+            match &set.data {
+                Data::Records { ttl, values } => {
+                    records.extend(values.iter().filter_map(|v| from_value(rtype, v)).map(|data| Record {
+                        name: owner.clone(),
+                        ttl: *ttl,
+                        data,
+                    }));
+                }
+                Data::Alias(alias) if alias.zone_id == zone.id && depth < MAX_ALIASES => {
+                    records.extend(self.group(zone, &alias.name.order(), rtype, owner, depth + 1));
+                }
+                Data::Alias(alias) => {
+                    let load_balancer = elb::parse(&alias.name);
+                    records.extend(load_balancer.iter().flat_map(|lb| self.lb_records(lb, rtype, owner)));
+                }
             }
-            Data::Alias(alias) => match elb::parse(&alias.name) {
-                Some(lb) => self.lb_records(&lb, rtype, owner),
-                None => Vec::new(),
-            },
         }
-    }
-
-    /// The set of a group that answers this client this time (route53.md 3).
-    fn choose<'s>(&mut self, sets: &[&'s Arc<RecordSet>]) -> Option<&'s Arc<RecordSet>> {
-        match &sets.first()?.policy {
-            Policy::Simple => sets.first().copied(),
-            Policy::Weighted(_) => self.weighted(sets),
-            Policy::Latency(_) => nearest(sets, self.region),
-            Policy::Failover(_) => sets
-                .iter()
-                .find(|s| s.policy == Policy::Failover(Role::Primary))
-                .or(sets.first())
-                .copied(),
-        }
-    }
-
-    /// By share of the sum; equal shares if all weights are zero.
-    fn weighted<'s>(&mut self, sets: &[&'s Arc<RecordSet>]) -> Option<&'s Arc<RecordSet>> {
-        let weight = |set: &RecordSet| match set.policy {
-            Policy::Weighted(weight) => u64::from(weight),
-            Policy::Simple | Policy::Latency(_) | Policy::Failover(_) => 0,
-        };
-        let total: u64 = sets.iter().map(|s| weight(s)).sum();
-        let all_zero = total == 0;
-        let total = if all_zero { sets.len() as u64 } else { total };
-        let mut left = (self.draw)(total);
-        for set in sets {
-            let share = if all_zero { 1 } else { weight(set) };
-            if left < share {
-                return Some(set);
-            }
-            left -= share;
-        }
-        None
+        records
     }
 }
 
@@ -261,15 +222,6 @@ fn zone_for<'z>(service: &'z Service, name: &Name) -> Option<&'z Zone> {
         .zones()
         .filter(|z| !z.private && !z.served().is_empty() && name.is_within(&z.name))
         .max_by_key(|z| z.name.as_str().len())
-}
-
-/// Least distance; the first by name among equals.
-fn nearest<'s>(sets: &[&'s Arc<RecordSet>], client: &Region) -> Option<&'s Arc<RecordSet>> {
-    let distance = |set: &RecordSet| match &set.policy {
-        Policy::Latency(name) => regions::find(name).map_or(f64::MAX, |r| regions::distance(r, client)),
-        Policy::Simple | Policy::Weighted(_) | Policy::Failover(_) => f64::MAX,
-    };
-    sets.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).copied()
 }
 
 /// The name whose sets answer: itself if it exists, else the wildcard of its closest encloser (RFC 4592).
@@ -317,7 +269,7 @@ fn records(zone: &Zone, name: &Name, rtype: RecordType) -> Vec<Record> {
     let mut out = Vec::new();
     for set in zone.served().group(&name.order(), rtype) {
         if let Data::Records { ttl, values } = &set.data {
-            out.extend(values.iter().filter_map(|v| rdata(rtype, v)).map(|data| Record {
+            out.extend(values.iter().filter_map(|v| from_value(rtype, v)).map(|data| Record {
                 name: name.clone(),
                 ttl: *ttl,
                 data,
@@ -325,29 +277,6 @@ fn records(zone: &Zone, name: &Name, rtype: RecordType) -> Vec<Record> {
         }
     }
     out
-}
-
-/// A value that has passed `core::values` as data; `None` cannot happen for those.
-fn rdata(rtype: RecordType, value: &str) -> Option<Rdata> {
-    match rtype {
-        RecordType::A | RecordType::Aaaa => value.parse().ok().map(Rdata::Address),
-        RecordType::Cname => Name::parse(value).ok().map(Rdata::Cname),
-        RecordType::Ns => Name::parse(value).ok().map(Rdata::Ns),
-        RecordType::Txt => txt_strings(value).ok().map(Rdata::Txt),
-        RecordType::Soa => soa(value).map(Rdata::Soa),
-    }
-}
-
-fn soa(value: &str) -> Option<Soa> {
-    let mut fields = value.split_ascii_whitespace();
-    let mname = Name::parse(fields.next()?).ok()?;
-    let rname = Name::parse(fields.next()?).ok()?;
-    let numbers: Vec<u32> = fields.map_while(|f| f.parse().ok()).collect();
-    Some(Soa {
-        mname,
-        rname,
-        numbers: numbers.try_into().ok()?,
-    })
 }
 
 /// A made-up SOA of the load balancers' own zone.

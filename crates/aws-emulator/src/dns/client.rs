@@ -1,59 +1,99 @@
-//! Where a DNS client is: from EDNS Client Subnet or source address to an AWS region.
+//! Where a DNS client is: from EDNS Client Subnet or source address to an AWS region and a place on earth.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
+use crate::core::places::Whereabouts;
 use crate::core::regions::{self, Region};
 
 /// What is wrong with the map of regions.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientsError {
     /// Not a network.
-    #[error("regions: '{0}' is not a network; write one such as 203.0.113.0/24")]
+    #[error("'{0}' is not a network; write one such as 203.0.113.0/24")]
     Network(String),
+    /// Not a place.
+    #[error(
+        "locations: '{0}' is not a place; write a continent, country and subdivision such as EU, EU-DE or NA-US-CA"
+    )]
+    Place(String),
     /// Not a region.
     #[error("'{0}' is not a region that Route 53 knows; write one such as eu-west-1")]
     Region(String),
 }
 
-/// Networks and their regions.
+/// One client, as far as answers depend on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Client<'a> {
+    /// Its network's address if the query names one, else the address that it asks from.
+    pub address: IpAddr,
+    /// The nearest AWS region.
+    pub region: &'a Region,
+    /// Its place, if it is known.
+    pub whereabouts: Option<&'a Whereabouts>,
+}
+
+/// Networks, their regions and their places.
 #[derive(Debug)]
 pub struct Clients {
     /// Longest prefix first.
-    networks: Vec<(IpNet, &'static Region)>,
+    regions: Vec<(IpNet, &'static Region)>,
+    /// Longest prefix first.
+    places: Vec<(IpNet, Whereabouts)>,
     default: &'static Region,
 }
 
 impl Clients {
-    /// Reads the map of the configuration.
+    /// Reads the maps of the configuration: network to region, network to place.
     ///
     /// # Errors
-    /// A network or region that is none.
-    pub fn new(map: &BTreeMap<String, String>, default: &str) -> Result<Self, ClientsError> {
+    /// A network, region or place that is none.
+    pub fn new(
+        regions: &BTreeMap<String, String>,
+        places: &BTreeMap<String, String>,
+        default: &str,
+    ) -> Result<Self, ClientsError> {
         let region = |name: &str| regions::find(name).ok_or_else(|| ClientsError::Region(name.to_owned()));
-        let mut networks = map
-            .iter()
-            .map(|(network, name)| {
-                let parsed: IpNet = network.parse().map_err(|_| ClientsError::Network(network.clone()))?;
-                Ok((parsed, region(name)?))
-            })
-            .collect::<Result<Vec<_>, ClientsError>>()?;
-        networks.sort_by_key(|(network, _)| std::cmp::Reverse(network.prefix_len()));
+        let place = |name: &str| Whereabouts::parse(name).ok_or_else(|| ClientsError::Place(name.to_owned()));
         Ok(Self {
-            networks,
+            regions: by_prefix(regions, region)?,
+            places: by_prefix(places, place)?,
             default: region(default)?,
         })
     }
 
-    /// The region of a client: by its subnet if the query carries one, else by the address it came from.
+    /// The client with this subnet, if its query carries one, else with the address that it came from.
     #[must_use]
-    pub fn region(&self, subnet: Option<IpAddr>, source: IpAddr) -> &'static Region {
+    pub fn client(&self, subnet: Option<IpAddr>, source: IpAddr) -> Client<'_> {
         let address = subnet.unwrap_or(source);
-        self.networks
-            .iter()
-            .find(|(network, _)| network.contains(&address))
-            .map_or(self.default, |(_, region)| region)
+        Client {
+            address,
+            region: find(&self.regions, address).copied().unwrap_or(self.default),
+            whereabouts: find(&self.places, address),
+        }
     }
+}
+
+fn by_prefix<T>(
+    map: &BTreeMap<String, String>,
+    read: impl Fn(&str) -> Result<T, ClientsError>,
+) -> Result<Vec<(IpNet, T)>, ClientsError> {
+    let mut networks = map
+        .iter()
+        .map(|(network, text)| {
+            let parsed: IpNet = network.parse().map_err(|_| ClientsError::Network(network.clone()))?;
+            Ok((parsed, read(text)?))
+        })
+        .collect::<Result<Vec<_>, ClientsError>>()?;
+    networks.sort_by_key(|(network, _)| std::cmp::Reverse(network.prefix_len()));
+    Ok(networks)
+}
+
+fn find<T>(networks: &[(IpNet, T)], address: IpAddr) -> Option<&T> {
+    networks
+        .iter()
+        .find(|(network, _)| network.contains(&address))
+        .map(|(_, found)| found)
 }

@@ -43,7 +43,7 @@ impl LoadBalancers {
         let wanted = |ip: &IpAddr| match rtype {
             RecordType::A => ip.is_ipv4(),
             RecordType::Aaaa => ip.is_ipv6() && load_balancer.has_ipv6(),
-            RecordType::Cname | RecordType::Ns | RecordType::Soa | RecordType::Txt => false,
+            _ => false,
         };
         let all = match self.0.get(&load_balancer.name) {
             Some(configured) => configured.clone(),

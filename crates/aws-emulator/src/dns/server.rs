@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hickory_proto::op::{Edns, Header, HeaderCounts, MessageType, Metadata, OpCode, ResponseCode};
 use hickory_proto::rr::rdata::opt::{ClientSubnet, EdnsCode, EdnsOption};
-use hickory_proto::rr::rdata::{self, TXT};
+use hickory_proto::rr::rdata::{self, NULL, TXT};
 use hickory_proto::rr::{self, RData, RecordType as WireType};
 use hickory_server::Server;
 use hickory_server::net::runtime::Time;
@@ -123,7 +123,7 @@ impl Front {
         let answer = Resolver {
             service: &inner.service,
             load_balancers: &self.emulator.load_balancers,
-            region: self.emulator.clients.region(subnet, source),
+            client: self.emulator.clients.client(subnet, source),
             draw: |below: u64| {
                 draws = draws.wrapping_add(1);
                 spread(draws) % below.max(1)
@@ -150,14 +150,8 @@ fn question(request: &Request) -> Result<(Name, Option<RecordType>), ResponseCod
     }
     let info = request.request_info().map_err(|_| ResponseCode::FormErr)?;
     let rtype = match info.query.query_type() {
-        WireType::A => Some(RecordType::A),
-        WireType::AAAA => Some(RecordType::Aaaa),
-        WireType::CNAME => Some(RecordType::Cname),
-        WireType::NS => Some(RecordType::Ns),
-        WireType::SOA => Some(RecordType::Soa),
-        WireType::TXT => Some(RecordType::Txt),
         WireType::ANY | WireType::AXFR | WireType::IXFR => return Err(ResponseCode::NotImp),
-        _ => None,
+        other => RecordType::from_number(other.into()),
     };
     let name = Name::from_wire_labels(info.query.original().name().iter()).map_err(|_| ResponseCode::Refused)?;
     Ok((name, rtype))
@@ -195,6 +189,10 @@ fn wire_record(record: &Record) -> Option<rr::Record> {
         Rdata::Cname(name) => RData::CNAME(rdata::CNAME(wire_name(name)?)),
         Rdata::Ns(name) => RData::NS(rdata::NS(wire_name(name)?)),
         Rdata::Txt(strings) => RData::TXT(TXT::from_bytes(strings.iter().map(Vec::as_slice).collect())),
+        Rdata::Other(rtype, wire) => RData::Unknown {
+            code: WireType::Unknown(rtype.number()),
+            rdata: NULL::with(wire.clone()),
+        },
         Rdata::Soa(soa) => {
             let [serial, refresh, retry, expire, minimum] = soa.numbers;
             let signed = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
