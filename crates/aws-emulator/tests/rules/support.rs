@@ -5,7 +5,7 @@ use truce_aws_emulator::core::change::Rules;
 use truce_aws_emulator::core::error::{ApiError, Code};
 use truce_aws_emulator::core::list::{Page, Start};
 use truce_aws_emulator::core::service::{NewZone, Service};
-use truce_aws_emulator::core::shape::{RawAlias, RawChange, RawSet};
+use truce_aws_emulator::core::shape::{RawAlias, RawChange, RawCidr, RawGeoLocation, RawGeoproximity, RawSet};
 
 /// The zone's id.
 pub(crate) const ZONE: &str = "ZEXAMPLE0001";
@@ -109,6 +109,62 @@ impl World {
     }
 }
 
+/// How a batch is refused.
+pub(crate) struct Refusal {
+    code: Code,
+    message: String,
+}
+
+/// `InvalidChangeBatch` with exactly these errors.
+pub(crate) fn batch(errors: &[&str]) -> Refusal {
+    Refusal {
+        code: Code::InvalidChangeBatch,
+        message: format!("[{}]", errors.join(", ")),
+    }
+}
+
+/// `InvalidInput` with this text.
+pub(crate) fn input(message: &str) -> Refusal {
+    Refusal {
+        code: Code::InvalidInput,
+        message: message.to_owned(),
+    }
+}
+
+/// One rule: where it is from, what stands in the zone before, what is refused with which words, and the nearest thing
+/// that is allowed.
+#[track_caller]
+pub(crate) fn rule(source: &str, given: &[RawChange], refused: &[RawChange], refusal: &Refusal, allowed: &[RawChange]) {
+    assert!(!source.is_empty(), "a rule has a source");
+    let mut world = World::new();
+    if !given.is_empty() {
+        world.allows(given);
+    }
+    world.refuses_as(refused, refusal.code, &refusal.message);
+    world.allows(allowed);
+}
+
+/// One rule of another call than ChangeResourceRecordSets: what is refused with which words, then the nearest thing
+/// that is allowed.
+#[track_caller]
+pub(crate) fn call_rule<A, B>(
+    source: &str,
+    refused: impl FnOnce(&mut World) -> Result<A, ApiError>,
+    code: Code,
+    message: &str,
+    allowed: impl FnOnce(&mut World) -> Result<B, ApiError>,
+) {
+    assert!(!source.is_empty(), "a rule has a source");
+    let mut world = World::new();
+    match refused(&mut world) {
+        Ok(_) => panic!("it was allowed"),
+        Err(error) => assert_eq!((error.code, error.message.as_str()), (code, message)),
+    }
+    if let Err(error) = allowed(&mut world) {
+        panic!("refused: {error}");
+    }
+}
+
 pub(crate) fn create(record_set: RawSet) -> RawChange {
     change("CREATE", record_set)
 }
@@ -164,6 +220,11 @@ pub(crate) trait With {
     fn weight(self, id: &str, weight: i64) -> Self;
     fn region(self, id: &str, region: &str) -> Self;
     fn failover(self, id: &str, role: &str) -> Self;
+    fn multivalue(self, id: &str) -> Self;
+    fn country(self, id: &str, code: &str) -> Self;
+    fn continent(self, id: &str, code: &str) -> Self;
+    fn near(self, id: &str, site: RawGeoproximity) -> Self;
+    fn network(self, id: &str, collection: &str, location: &str) -> Self;
     fn health_check(self, id: &str) -> Self;
 }
 
@@ -190,6 +251,40 @@ impl With for RawSet {
 
     fn failover(mut self, id: &str, role: &str) -> Self {
         self.failover = Some(role.to_owned());
+        self.id(id)
+    }
+
+    fn multivalue(mut self, id: &str) -> Self {
+        self.multi_value_answer = Some(true);
+        self.id(id)
+    }
+
+    fn country(mut self, id: &str, code: &str) -> Self {
+        self.geo_location = Some(RawGeoLocation {
+            country_code: Some(code.to_owned()),
+            ..RawGeoLocation::default()
+        });
+        self.id(id)
+    }
+
+    fn continent(mut self, id: &str, code: &str) -> Self {
+        self.geo_location = Some(RawGeoLocation {
+            continent_code: Some(code.to_owned()),
+            ..RawGeoLocation::default()
+        });
+        self.id(id)
+    }
+
+    fn near(mut self, id: &str, site: RawGeoproximity) -> Self {
+        self.geo_proximity_location = Some(site);
+        self.id(id)
+    }
+
+    fn network(mut self, id: &str, collection: &str, location: &str) -> Self {
+        self.cidr_routing_config = Some(RawCidr {
+            collection_id: collection.to_owned(),
+            location_name: location.to_owned(),
+        });
         self.id(id)
     }
 
