@@ -78,6 +78,12 @@ pub struct Config {
     pub max_sets_per_zone: usize,
     /// Refuse a batch that leaves an alias without its target.
     pub refuse_deleting_targets: bool,
+    /// AWS's token buckets for requests (10 a second, 50 at once).
+    pub throttle: bool,
+    /// Single record changes of an account each second, twice as many at once; AWS does not publish its number.
+    pub changes_per_second: Option<u64>,
+    /// For how long a change keeps its zone busy (`PriorRequestNotComplete`), in milliseconds; 0 is never.
+    pub busy_ms: u64,
     /// File to append the journal to.
     pub journal: Option<PathBuf>,
     /// What the YAML file holds.
@@ -95,6 +101,9 @@ impl Default for Config {
             dns_seed: 1,
             max_sets_per_zone: 10_000,
             refuse_deleting_targets: true,
+            throttle: false,
+            changes_per_second: None,
+            busy_ms: 0,
             journal: None,
             file: File::default(),
         }

@@ -13,6 +13,7 @@ use crate::config::{Config, ZoneConfig};
 use crate::core::accounts::{Accounts, Caller, DEFAULT_ACCOUNT};
 use crate::core::change::Rules;
 use crate::core::error::ApiError;
+use crate::core::pace::{Limits, Rate};
 use crate::core::service::{NewZone, Service, Vpc};
 use crate::core::shape::{RawChange, RawSet};
 use crate::dns::client::{Clients, ClientsError};
@@ -68,6 +69,7 @@ pub(crate) struct Inner {
 #[derive(Debug)]
 pub(crate) struct Emulator {
     inner: Mutex<Inner>,
+    held_clock: Mutex<Option<u64>>,
     pub(crate) clients: Clients,
     pub(crate) load_balancers: LoadBalancers,
     pub(crate) balancers: Balancers,
@@ -109,6 +111,8 @@ impl Emulator {
             })?;
         }
         service.insync_ms = config.insync_ms;
+        service.busy_ms = config.busy_ms;
+        service.pace.limits = limits(config);
         Ok(Self {
             inner: Mutex::new(Inner {
                 service,
@@ -117,6 +121,7 @@ impl Emulator {
                 journal: Journal::new(file),
                 draws: config.dns_seed,
             }),
+            held_clock: Mutex::new(None),
             clients: Clients::new(&config.file.regions, &config.file.locations, &config.dns_default_region)?,
             balancers: Balancers::new(&config.file.load_balancers)?,
             load_balancers: LoadBalancers::new(&addresses(&config.file.load_balancers))
@@ -129,9 +134,15 @@ impl Emulator {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wall clock, in milliseconds since the epoch.
+    /// The held clock if there is one, else the wall clock, in milliseconds since the epoch.
     pub(crate) fn now_ms(&self) -> u64 {
-        now_ms()
+        let held = *self.held_clock.lock().unwrap_or_else(PoisonError::into_inner);
+        held.unwrap_or_else(now_ms)
+    }
+
+    /// Holds the clock at this moment, or lets it run again.
+    pub(crate) fn hold_clock(&self, at_ms: Option<u64>) {
+        *self.held_clock.lock().unwrap_or_else(PoisonError::into_inner) = at_ms;
     }
 
     pub(crate) fn journal_since(&self, seq: u64) -> Vec<Arc<Entry>> {
@@ -148,6 +159,16 @@ fn addresses(configs: &BTreeMap<String, BalancerConfig>) -> BTreeMap<String, Vec
     let with = configs.iter().filter(|(_, config)| !config.addresses.is_empty());
     with.map(|(name, config)| (name.clone(), config.addresses.clone()))
         .collect()
+}
+
+/// The token buckets that the configuration asks for.
+fn limits(config: &Config) -> Limits {
+    let mut limits = match config.throttle {
+        true => Limits::aws(),
+        false => Limits::default(),
+    };
+    limits.changes = config.changes_per_second.map(|n| Rate::new(n.saturating_mul(2), n));
+    limits
 }
 
 fn now_ms() -> u64 {

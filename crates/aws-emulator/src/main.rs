@@ -44,6 +44,15 @@ struct Args {
     /// Let a batch delete what an alias of the zone still names
     #[arg(long)]
     allow_deleting_targets: bool,
+    /// Throttle requests as AWS does: 10 a second and 50 at once, by account and by action
+    #[arg(long)]
+    throttle: bool,
+    /// Most single record changes of an account each second, twice as many at once
+    #[arg(long)]
+    changes_per_second: Option<u64>,
+    /// Milliseconds for which a change keeps its zone busy
+    #[arg(long, default_value_t = 0)]
+    busy_ms: u64,
 }
 
 impl Args {
@@ -59,6 +68,9 @@ impl Args {
             dns_seed,
             max_record_sets,
             allow_deleting_targets,
+            throttle,
+            changes_per_second,
+            busy_ms,
         } = self;
         let mut file = match config {
             Some(path) => {
@@ -76,6 +88,9 @@ impl Args {
             dns_seed,
             max_sets_per_zone: max_record_sets,
             refuse_deleting_targets: !allow_deleting_targets,
+            throttle,
+            changes_per_second,
+            busy_ms,
             journal,
             file,
         })

@@ -108,6 +108,17 @@ impl Handle {
         self.emulator.lock().service.insync_ms = ms;
     }
 
+    /// Works on the core itself, without HTTP and journal: health checks, load balancers without a healthy target,
+    /// token buckets, busy zones.
+    pub fn with_core<T>(&self, work: impl FnOnce(&mut Service) -> T) -> T {
+        work(&mut self.emulator.lock().service)
+    }
+
+    /// Holds the double's clock at this moment, in milliseconds since the epoch, or lets it run again.
+    pub fn hold_clock(&self, at_ms: Option<u64>) {
+        self.emulator.hold_clock(at_ms);
+    }
+
     /// All record sets of a zone in list order; `None` if there is no such zone.
     #[must_use]
     pub fn record_sets(&self, zone_id: &str) -> Option<Vec<RawSet>> {

@@ -5,6 +5,8 @@ use axum::http::{Method, Response, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::core::elb;
+use crate::core::names::Name;
 use crate::core::record::RecordSet;
 use crate::core::shape::RawSet;
 use crate::core::zone::{Diff, Version, Zone};
@@ -34,6 +36,8 @@ pub(crate) fn handle(
         ("POST" | "PUT", ["clusters"]) => return put_cluster(emulator, body),
         ("POST", ["roles", action @ ("expire" | "refuse" | "trust")]) => return role(emulator, action, body),
         ("POST" | "PUT", ["insync-ms"]) => return set_insync(emulator, body),
+        ("POST" | "PUT", ["health-checks", id]) => return set_health(emulator, id, body),
+        ("POST" | "PUT", ["load-balancers", name]) => return set_balancer_health(emulator, name, body),
         _ => None,
     };
     match found {
@@ -42,7 +46,8 @@ pub(crate) fn handle(
             StatusCode::NOT_FOUND,
             &json!({ "error": format!("nothing at {method} /_emulator/{path}; there are GET journal?since=SEQ, \
                 GET requests, GET zones, GET zones/ID, GET zones/ID/versions?since=N, GET and POST insync-ms, \
-                PUT clusters, POST roles/expire, roles/refuse and roles/trust") }),
+                PUT clusters, PUT health-checks/ID, PUT load-balancers/NAME, \
+                POST roles/expire, roles/refuse and roles/trust") }),
         ),
     }
 }
@@ -109,6 +114,49 @@ fn set_insync(emulator: &Emulator, body: &Bytes) -> Response<Body> {
             &json!({ "error": format!("'{text}' is not a number of milliseconds; send one, such as 500") }),
         ),
     }
+}
+
+/// What a body says of something's health; `None` for `unknown`.
+fn health_of(body: &Bytes) -> Result<Option<bool>, String> {
+    match String::from_utf8_lossy(body).trim() {
+        "healthy" => Ok(Some(true)),
+        "unhealthy" => Ok(Some(false)),
+        "unknown" => Ok(None),
+        other => Err(format!("'{other}' is no state; send healthy, unhealthy or unknown")),
+    }
+}
+
+/// Sets what the checkers of a health check see.
+fn set_health(emulator: &Emulator, id: &str, body: &Bytes) -> Response<Body> {
+    let seen = match health_of(body) {
+        Ok(seen) => seen,
+        Err(error) => return reply(StatusCode::BAD_REQUEST, &json!({ "error": error })),
+    };
+    match emulator.lock().service.health.set_seen(id, seen) {
+        true => reply(StatusCode::OK, &json!({})),
+        false => {
+            let error = format!("there is no health check '{id}'");
+            reply(StatusCode::NOT_FOUND, &json!({ "error": error }))
+        }
+    }
+}
+
+/// Sets whether a load balancer has a healthy target.
+fn set_balancer_health(emulator: &Emulator, name: &str, body: &Bytes) -> Response<Body> {
+    let healthy = match health_of(body) {
+        Ok(seen) => seen.unwrap_or(true),
+        Err(error) => return reply(StatusCode::BAD_REQUEST, &json!({ "error": error })),
+    };
+    let Some(balancer) = Name::parse(name).ok().and_then(|name| elb::parse(&name)) else {
+        let error = format!("'{name}' is not the DNS name of a load balancer");
+        return reply(StatusCode::BAD_REQUEST, &json!({ "error": error }));
+    };
+    let unhealthy = &mut emulator.lock().service.unhealthy_load_balancers;
+    match healthy {
+        true => unhealthy.remove(&balancer.name),
+        false => unhealthy.insert(balancer.name),
+    };
+    reply(StatusCode::OK, &json!({}))
 }
 
 /// Adds or replaces a cluster: JSON with the fields of the configuration file.

@@ -5,7 +5,7 @@ use crate::core::list::Page;
 use crate::core::places::Place;
 use crate::core::policy::{Policy, Site};
 use crate::core::record::{Data, RecordSet};
-use crate::core::service::Change;
+use crate::core::service::{Change, Vpc};
 use crate::core::zone::Zone;
 
 use super::requests::NAMESPACE;
@@ -31,9 +31,32 @@ pub(crate) fn error(error: &ApiError, protocol: Protocol, request_id: &str) -> S
             w.leaf("Type", "Sender");
             w.leaf("Code", error.code.as_str());
             w.leaf("Message", &error.message);
+            entries(w, error);
         });
         w.leaf("RequestId", request_id);
     })
+}
+
+/// The entries of a batch that failed, for the calls that list them.
+fn entries(w: &mut Writer, error: &ApiError) {
+    if error.entries.is_empty() {
+        return;
+    }
+    w.nest("Errors", |w| {
+        for entry in &error.entries {
+            w.nest("ProtectionError", |w| {
+                w.leaf("RecordName", &entry.name);
+                w.leaf("RecordType", &entry.rtype);
+                w.leaf("Code", entry.code);
+                w.leaf("Message", &entry.message);
+            });
+        }
+    });
+}
+
+/// UpdateHostedZoneCommentResponse.
+pub(crate) fn update_comment(zone: &Zone) -> String {
+    Writer::document("UpdateHostedZoneCommentResponse", NAMESPACE, |w| zone_element(w, zone))
 }
 
 /// A `ChangeInfo` in a document of this name, with the time in ISO 8601.
@@ -56,7 +79,8 @@ pub(crate) fn iso_seconds(ms: u64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |t| format!("{t:.0}"))
 }
 
-fn iso(ms: u64) -> String {
+/// A time in ISO 8601.
+pub(super) fn iso(ms: u64) -> String {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |t| format!("{t:.3}"))
 }
@@ -66,7 +90,17 @@ pub(crate) fn get_hosted_zone(zone: &Zone) -> String {
     Writer::document("GetHostedZoneResponse", NAMESPACE, |w| {
         zone_element(w, zone);
         delegation_set(w, zone);
+        if let Some(vpc) = &zone.vpc {
+            w.nest("VPCs", |w| vpc_element(w, vpc));
+        }
     })
+}
+
+fn vpc_element(w: &mut Writer, vpc: &Vpc) {
+    w.nest("VPC", |w| {
+        w.leaf("VPCRegion", &vpc.region);
+        w.leaf("VPCId", &vpc.id);
+    });
 }
 
 /// CreateHostedZoneResponse.
@@ -75,6 +109,9 @@ pub(crate) fn create_hosted_zone(zone: &Zone, change: &Change, now_ms: u64) -> S
         zone_element(w, zone);
         change_element(w, change, now_ms);
         delegation_set(w, zone);
+        if let Some(vpc) = &zone.vpc {
+            vpc_element(w, vpc);
+        }
     })
 }
 
@@ -96,6 +133,9 @@ fn delegation_set(w: &mut Writer, zone: &Zone) {
         return;
     }
     w.nest("DelegationSet", |w| {
+        if let Some(id) = &zone.delegation_set {
+            w.leaf("Id", &format!("/delegationset/{id}"));
+        }
         w.nest("NameServers", |w| {
             for server in &zone.name_servers {
                 w.leaf("NameServer", server);
@@ -227,31 +267,7 @@ fn geoproximity(w: &mut Writer, site: &Site, bias: i8) {
     });
 }
 
-/// ListTagsForResourcesResponse, or ListTagsForResourceResponse for one: nothing here has tags yet.
-pub(crate) fn tags(kind: &str, ids: &[String], single: bool) -> String {
-    let set = |w: &mut Writer, id: &str| {
-        w.nest("ResourceTagSet", |w| {
-            w.leaf("ResourceType", kind);
-            w.leaf("ResourceId", id);
-            w.nest("Tags", |_| {});
-        });
-    };
-    if single {
-        return Writer::document("ListTagsForResourceResponse", NAMESPACE, |w| {
-            for id in ids {
-                set(w, id);
-            }
-        });
-    }
-    Writer::document("ListTagsForResourcesResponse", NAMESPACE, |w| {
-        w.nest("ResourceTagSets", |w| {
-            for id in ids {
-                set(w, id);
-            }
-        });
-    })
-}
-
-fn truth(value: bool) -> &'static str {
+/// `true` or `false`.
+pub(super) fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }

@@ -4,15 +4,19 @@
 
 mod admin;
 mod answers;
+mod cidr;
 mod eks;
 mod elbv2;
 mod gate;
+mod health;
 mod requests;
 mod route;
 mod route53;
 mod sts;
+mod testdns;
 mod tokenreview;
 pub mod xml;
+mod zones;
 
 use std::sync::Arc;
 
@@ -110,7 +114,9 @@ fn run_signed(
     match &call.operation {
         Operation::Route53(operation) => {
             let mut context = route53::Context {
+                emulator,
                 service: &mut inner.service,
+                draws: &mut inner.draws,
                 caller: &principal.caller(),
                 query: &call.query,
                 body,

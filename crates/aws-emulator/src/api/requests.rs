@@ -194,7 +194,8 @@ pub(crate) fn tags_for_resources(body: &[u8]) -> Result<Vec<String>, ApiError> {
     Ok(ids.children.iter().map(|c| c.text.clone()).collect())
 }
 
-fn required<'e>(element: &'e Element, child: &str) -> Result<&'e Element, ApiError> {
+/// The child of this name, which the schema demands.
+pub(super) fn required<'e>(element: &'e Element, child: &str) -> Result<&'e Element, ApiError> {
     element.child(child).ok_or_else(|| {
         ApiError::invalid_input(format!(
             "Invalid XML ; cvc-complex-type.2.4.b: The content of element '{}' is not complete. One of '{{\"{NAMESPACE}\":{child}}}' is expected.",
@@ -203,7 +204,8 @@ fn required<'e>(element: &'e Element, child: &str) -> Result<&'e Element, ApiErr
     })
 }
 
-fn only(element: &Element, known: &[&str]) -> Result<(), ApiError> {
+/// No other children than these.
+pub(super) fn only(element: &Element, known: &[&str]) -> Result<(), ApiError> {
     match element.children.iter().find(|c| !known.contains(&c.name.as_str())) {
         Some(other) => Err(ApiError::invalid_input(format!(
             "Invalid XML ; cvc-complex-type.2.4.a: Invalid content was found starting with element '{}'.",
@@ -213,7 +215,8 @@ fn only(element: &Element, known: &[&str]) -> Result<(), ApiError> {
     }
 }
 
-fn integer(element: &Element, child: &str) -> Result<Option<i64>, ApiError> {
+/// A child that is a whole number.
+pub(super) fn integer(element: &Element, child: &str) -> Result<Option<i64>, ApiError> {
     let Some(text) = element.text_of(child) else {
         return Ok(None);
     };
@@ -224,7 +227,8 @@ fn integer(element: &Element, child: &str) -> Result<Option<i64>, ApiError> {
     })
 }
 
-fn boolean(element: &Element, child: &str) -> Result<Option<bool>, ApiError> {
+/// A child that is true or false.
+pub(super) fn boolean(element: &Element, child: &str) -> Result<Option<bool>, ApiError> {
     match element.text_of(child).map(str::trim) {
         None => Ok(None),
         Some("true" | "1") => Ok(Some(true)),
@@ -233,4 +237,11 @@ fn boolean(element: &Element, child: &str) -> Result<Option<bool>, ApiError> {
             "Invalid XML ; cvc-datatype-valid.1.2.1: '{text}' is not a valid value for 'boolean'."
         ))),
     }
+}
+
+/// A value that a closed list has not.
+pub(super) fn not_in_list(value: &str, list: &str) -> ApiError {
+    ApiError::invalid_input(format!(
+        "Invalid XML ; cvc-enumeration-valid: Value '{value}' is not facet-valid with respect to enumeration '{list}'. It must be a value from the enumeration."
+    ))
 }

@@ -23,24 +23,72 @@ pub(crate) enum Protocol {
 /// A Route 53 operation with what its path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route53 {
+    /// Collection id.
+    ChangeCidrCollection(String),
     /// Zone id.
     ChangeResourceRecordSets(String),
+    /// Resource type and id.
+    ChangeTagsForResource(String, String),
+    /// Nothing in the path.
+    CreateCidrCollection,
+    /// Nothing in the path.
+    CreateHealthCheck,
     /// Nothing in the path.
     CreateHostedZone,
+    /// Zone id.
+    CreateResourceRecordSetProtections(String),
+    /// Collection id.
+    DeleteCidrCollection(String),
+    /// Health check id.
+    DeleteHealthCheck(String),
+    /// Zone id.
+    DeleteHostedZone(String),
+    /// Zone id.
+    DeleteResourceRecordSetProtections(String),
+    /// Kind of limit.
+    GetAccountLimit(String),
     /// Change id.
     GetChange(String),
+    /// Health check id.
+    GetHealthCheck(String),
+    /// Nothing in the path.
+    GetHealthCheckCount,
+    /// Health check id.
+    GetHealthCheckLastFailureReason(String),
+    /// Health check id.
+    GetHealthCheckStatus(String),
     /// Zone id.
     GetHostedZone(String),
+    /// Nothing in the path.
+    GetHostedZoneCount,
+    /// Zone id and kind of limit.
+    GetHostedZoneLimit(String, String),
+    /// Collection id.
+    ListCidrBlocks(String),
+    /// Nothing in the path.
+    ListCidrCollections,
+    /// Collection id.
+    ListCidrLocations(String),
+    /// Nothing in the path.
+    ListHealthChecks,
     /// Nothing in the path.
     ListHostedZones,
     /// Nothing in the path.
     ListHostedZonesByName,
+    /// Zone id.
+    ListResourceRecordSetProtections(String),
     /// Zone id.
     ListResourceRecordSets(String),
     /// Resource type and id.
     ListTagsForResource(String, String),
     /// Resource type.
     ListTagsForResources(String),
+    /// Nothing in the path.
+    TestDNSAnswer,
+    /// Health check id.
+    UpdateHealthCheck(String),
+    /// Zone id.
+    UpdateHostedZoneComment(String),
 }
 
 /// What is asked for.
@@ -148,18 +196,75 @@ fn route53(method: &Method, path: &str) -> Option<Route53> {
     let rest = path.strip_prefix("/2013-04-01/")?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let segments: Vec<&str> = rest.split('/').collect();
-    let get = method == Method::GET;
-    let post = method == Method::POST;
     match segments.as_slice() {
-        ["hostedzone"] if get => Some(Route53::ListHostedZones),
-        ["hostedzone"] if post => Some(Route53::CreateHostedZone),
-        ["hostedzonesbyname"] if get => Some(Route53::ListHostedZonesByName),
-        ["hostedzone", id] if get => Some(Route53::GetHostedZone(id.to_string())),
-        ["hostedzone", id, "rrset"] if post => Some(Route53::ChangeResourceRecordSets(id.to_string())),
-        ["hostedzone", id, "rrset"] if get => Some(Route53::ListResourceRecordSets(id.to_string())),
-        ["change", id] if get => Some(Route53::GetChange(id.to_string())),
-        ["tags", kind] if post => Some(Route53::ListTagsForResources(kind.to_string())),
-        ["tags", kind, id] if get => Some(Route53::ListTagsForResource(kind.to_string(), id.to_string())),
-        _ => None,
+        ["hostedzone", ..] | ["hostedzonesbyname" | "hostedzonecount"] | ["hostedzonelimit", ..] => {
+            zone_call(method, &segments)
+        }
+        ["healthcheck", ..] | ["healthcheckcount"] => health_call(method, &segments),
+        ["cidrcollection", ..] => cidr_call(method, &segments),
+        _ => other_call(method, &segments),
     }
+}
+
+fn zone_call(method: &Method, segments: &[&str]) -> Option<Route53> {
+    let own = |text: &&str| (*text).to_owned();
+    Some(match (method.as_str(), segments) {
+        ("GET", ["hostedzone"]) => Route53::ListHostedZones,
+        ("POST", ["hostedzone"]) => Route53::CreateHostedZone,
+        ("GET", ["hostedzonesbyname"]) => Route53::ListHostedZonesByName,
+        ("GET", ["hostedzonecount"]) => Route53::GetHostedZoneCount,
+        ("GET", ["hostedzonelimit", id, kind]) => Route53::GetHostedZoneLimit(own(id), own(kind)),
+        ("GET", ["hostedzone", id]) => Route53::GetHostedZone(own(id)),
+        ("POST", ["hostedzone", id]) => Route53::UpdateHostedZoneComment(own(id)),
+        ("DELETE", ["hostedzone", id]) => Route53::DeleteHostedZone(own(id)),
+        ("POST", ["hostedzone", id, "rrset"]) => Route53::ChangeResourceRecordSets(own(id)),
+        ("GET", ["hostedzone", id, "rrset"]) => Route53::ListResourceRecordSets(own(id)),
+        ("GET", ["hostedzone", id, "rrsetprotection"]) => Route53::ListResourceRecordSetProtections(own(id)),
+        ("POST", ["hostedzone", id, "rrsetprotection"]) => Route53::CreateResourceRecordSetProtections(own(id)),
+        ("POST", ["hostedzone", id, "rrsetprotection", "delete"]) => {
+            Route53::DeleteResourceRecordSetProtections(own(id))
+        }
+        _ => return None,
+    })
+}
+
+fn health_call(method: &Method, segments: &[&str]) -> Option<Route53> {
+    let own = |text: &&str| (*text).to_owned();
+    Some(match (method.as_str(), segments) {
+        ("GET", ["healthcheck"]) => Route53::ListHealthChecks,
+        ("POST", ["healthcheck"]) => Route53::CreateHealthCheck,
+        ("GET", ["healthcheckcount"]) => Route53::GetHealthCheckCount,
+        ("GET", ["healthcheck", id]) => Route53::GetHealthCheck(own(id)),
+        ("POST", ["healthcheck", id]) => Route53::UpdateHealthCheck(own(id)),
+        ("DELETE", ["healthcheck", id]) => Route53::DeleteHealthCheck(own(id)),
+        ("GET", ["healthcheck", id, "status"]) => Route53::GetHealthCheckStatus(own(id)),
+        ("GET", ["healthcheck", id, "lastfailurereason"]) => Route53::GetHealthCheckLastFailureReason(own(id)),
+        _ => return None,
+    })
+}
+
+fn cidr_call(method: &Method, segments: &[&str]) -> Option<Route53> {
+    let own = |text: &&str| (*text).to_owned();
+    Some(match (method.as_str(), segments) {
+        ("GET", ["cidrcollection"]) => Route53::ListCidrCollections,
+        ("POST", ["cidrcollection"]) => Route53::CreateCidrCollection,
+        ("GET", ["cidrcollection", id]) => Route53::ListCidrLocations(own(id)),
+        ("POST", ["cidrcollection", id]) => Route53::ChangeCidrCollection(own(id)),
+        ("DELETE", ["cidrcollection", id]) => Route53::DeleteCidrCollection(own(id)),
+        ("GET", ["cidrcollection", id, "cidrblocks"]) => Route53::ListCidrBlocks(own(id)),
+        _ => return None,
+    })
+}
+
+fn other_call(method: &Method, segments: &[&str]) -> Option<Route53> {
+    let own = |text: &&str| (*text).to_owned();
+    Some(match (method.as_str(), segments) {
+        ("GET", ["accountlimit", kind]) => Route53::GetAccountLimit(own(kind)),
+        ("GET", ["change", id]) => Route53::GetChange(own(id)),
+        ("GET", ["testdnsanswer"]) => Route53::TestDNSAnswer,
+        ("POST", ["tags", kind]) => Route53::ListTagsForResources(own(kind)),
+        ("GET", ["tags", kind, id]) => Route53::ListTagsForResource(own(kind), own(id)),
+        ("POST", ["tags", kind, id]) => Route53::ChangeTagsForResource(own(kind), own(id)),
+        _ => return None,
+    })
 }

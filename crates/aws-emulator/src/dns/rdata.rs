@@ -2,6 +2,7 @@
 //!
 //! Names that answering depends on (CNAME, NS, SOA) are kept as names; every other type is bytes in wire form.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use crate::core::names::Name;
@@ -21,8 +22,15 @@ pub enum Rdata {
     Soa(Soa),
     /// TXT, string by string.
     Txt(Vec<Vec<u8>>),
-    /// Any other type, in wire form.
-    Other(RecordType, Vec<u8>),
+    /// Any other type.
+    Other {
+        /// Type.
+        rtype: RecordType,
+        /// In wire form.
+        wire: Vec<u8>,
+        /// As it is stored.
+        value: String,
+    },
 }
 
 impl Rdata {
@@ -36,7 +44,36 @@ impl Rdata {
             Self::Ns(_) => RecordType::Ns,
             Self::Soa(_) => RecordType::Soa,
             Self::Txt(_) => RecordType::Txt,
-            Self::Other(rtype, _) => *rtype,
+            Self::Other { rtype, .. } => *rtype,
+        }
+    }
+}
+
+impl fmt::Display for Rdata {
+    /// As TestDNSAnswer shows it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(ip) => write!(f, "{ip}"),
+            Self::Cname(name) | Self::Ns(name) => write!(f, "{name}"),
+            Self::Soa(soa) => {
+                write!(f, "{} {}", soa.mname, soa.rname)?;
+                soa.numbers.iter().try_for_each(|n| write!(f, " {n}"))
+            }
+            Self::Txt(strings) => {
+                for (nth, string) in strings.iter().enumerate() {
+                    f.write_str(if nth > 0 { " \"" } else { "\"" })?;
+                    for byte in string {
+                        match byte {
+                            b'"' | b'\\' => write!(f, "\\{}", *byte as char)?,
+                            b' '..=b'~' => write!(f, "{}", *byte as char)?,
+                            other => write!(f, "\\{other:03o}")?,
+                        }
+                    }
+                    f.write_str("\"")?;
+                }
+                Ok(())
+            }
+            Self::Other { value, .. } => f.write_str(value),
         }
     }
 }
@@ -71,7 +108,11 @@ pub fn from_value(rtype: RecordType, value: &str) -> Option<Rdata> {
         | RecordType::Srv
         | RecordType::Sshfp
         | RecordType::Svcb
-        | RecordType::Tlsa => values::wire(rtype, value).ok().map(|wire| Rdata::Other(rtype, wire)),
+        | RecordType::Tlsa => values::wire(rtype, value).ok().map(|wire| Rdata::Other {
+            rtype,
+            wire,
+            value: value.to_owned(),
+        }),
     }
 }
 

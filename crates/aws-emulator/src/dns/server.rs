@@ -136,7 +136,7 @@ impl Front {
 }
 
 /// SplitMix64's output function: successive inputs give numbers that look random and repeat with the seed.
-fn spread(input: u64) -> u64 {
+pub(crate) fn spread(input: u64) -> u64 {
     let mut z = input.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -189,7 +189,7 @@ fn wire_record(record: &Record) -> Option<rr::Record> {
         Rdata::Cname(name) => RData::CNAME(rdata::CNAME(wire_name(name)?)),
         Rdata::Ns(name) => RData::NS(rdata::NS(wire_name(name)?)),
         Rdata::Txt(strings) => RData::TXT(TXT::from_bytes(strings.iter().map(Vec::as_slice).collect())),
-        Rdata::Other(rtype, wire) => RData::Unknown {
+        Rdata::Other { rtype, wire, .. } => RData::Unknown {
             code: WireType::Unknown(rtype.number()),
             rdata: NULL::with(wire.clone()),
         },
