@@ -102,9 +102,9 @@ fn weights_count_among_the_healthy() {
     assert_eq!(world.ever("app.example.com"), addresses(&[1]));
 }
 
+/// route53.md 3: weight 0 is not a drain in a checked group.
 #[test]
 fn weight_zero_answers_when_no_other_is_healthy() {
-    // route53.md 3: weight 0 is not a drain in a checked group.
     let mut world = World::new();
     let down = world.check("down", false);
     world.allows(&[
@@ -114,9 +114,9 @@ fn weight_zero_answers_when_no_other_is_healthy() {
     assert_eq!(world.ever("app.example.com"), addresses(&[2]));
 }
 
+/// route53.md 3: fail open; zero weights stay out as long as another set has one.
 #[test]
 fn all_unhealthy_is_all_healthy() {
-    // route53.md 3: fail open; zero weights stay out as long as another set has one.
     let mut world = World::new();
     let down = world.check("down", false);
     world.allows(&[
@@ -141,9 +141,9 @@ fn latency_takes_the_next_region_that_is_healthy() {
     assert_eq!(world.resolve(&ANYONE, "app.example.com"), ["192.0.2.1"]);
 }
 
+/// API reference of Failover: SECONDARY only if PRIMARY is unhealthy and SECONDARY is healthy.
 #[test]
 fn failover_by_health() {
-    // API reference of Failover: SECONDARY only if PRIMARY is unhealthy and SECONDARY is healthy.
     for (primary, secondary, wanted) in [
         (true, true, "192.0.2.1"),
         (true, false, "192.0.2.1"),
@@ -164,9 +164,9 @@ fn failover_by_health() {
     }
 }
 
+/// route53.md 2, 3 and 7: failover above weighted groups, no health check on the alias itself.
 #[test]
 fn failover_by_an_alias_that_evaluates_its_target() {
-    // route53.md 2, 3 and 7: failover above weighted groups, no health check on the alias itself.
     let mut world = World::new();
     let check = world.check("leaf", true);
     world.allows(&[
@@ -183,9 +183,9 @@ fn failover_by_an_alias_that_evaluates_its_target() {
     assert_eq!(world.resolve(&ANYONE, "app.example.com"), ["192.0.2.3"]);
 }
 
+/// route53.md 2: ETH=false pins traffic into the branch even if all leaves fail.
 #[test]
 fn an_alias_that_does_not_evaluate_its_target_is_healthy() {
-    // route53.md 2: ETH=false pins traffic into the branch even if all leaves fail.
     let mut world = World::new();
     let down = world.check("leaf", false);
     let mut pinned = alias("app.example.com", "A", ZONE, "one.example.com").failover("p", "PRIMARY");
@@ -213,9 +213,9 @@ fn a_load_balancer_without_healthy_targets() {
     assert_eq!(world.resolve(&ANYONE, "app.example.com"), ["192.0.2.2"]);
 }
 
+/// API reference of GeoLocation: priority goes to the smallest geographic region.
 #[test]
 fn geolocation_takes_the_smallest_place() {
-    // API reference of GeoLocation: priority goes to the smallest geographic region.
     let mut world = World::new();
     let mut california = app(4).country("d", "US");
     if let Some(place) = &mut california.geo_location {
@@ -239,9 +239,9 @@ fn geolocation_takes_the_smallest_place() {
     }
 }
 
+/// API reference of GeoLocation: a "no answer" response for queries from those locations.
 #[test]
 fn geolocation_without_a_default_has_no_answer() {
-    // API reference of GeoLocation: a "no answer" response for queries from those locations.
     let mut world = World::new();
     world.allows(&[create(app(1).continent("a", "EU"))]);
     let answer = world.answer(&ANYONE, "app.example.com", RecordType::A);
@@ -269,9 +269,9 @@ fn geolocation_falls_back_to_a_larger_place_by_health() {
     assert_eq!(world.resolve(&german, "app.example.com"), ["192.0.2.2"]);
 }
 
+/// "Geoproximity routing" of the guide: distance * (1 - bias/100), or distance / (1 + bias/100).
 #[test]
 fn geoproximity_with_a_bias() {
-    // "Geoproximity routing" of the guide: distance * (1 - bias/100), or distance / (1 + bias/100).
     let site = |region: &str, bias| RawGeoproximity {
         aws_region: Some(region.to_owned()),
         bias: Some(bias),
@@ -294,9 +294,9 @@ fn geoproximity_with_a_bias() {
     assert_eq!(world.resolve(&ANYONE, "app.example.com"), ["192.0.2.2"]);
 }
 
+/// API reference of MultiValueAnswer.
 #[test]
 fn multivalue_answers_with_eight_healthy_sets() {
-    // API reference of MultiValueAnswer.
     let mut world = World::new();
     let down = world.check("down", false);
     let mut sets: Vec<_> = (1..=10).map(|n| create(app(n).multivalue(&n.to_string()))).collect();
@@ -371,6 +371,7 @@ fn rfc4592() -> World {
     world
 }
 
+/// RFC 4592, 2.2.1: these are synthesized from the wildcard.
 #[test]
 fn wildcards_of_rfc_4592() {
     let mut world = rfc4592();
@@ -378,7 +379,6 @@ fn wildcards_of_rfc_4592() {
         let answer = world.answer(&ANYONE, name, rtype);
         (answer.kind, answer.answers.len(), answer.authority.len())
     };
-    // RFC 4592, 2.2.1: these are synthesized from the wildcard.
     assert_eq!(ask("host3.example.com", RecordType::Mx), (AnswerKind::Found, 1, 0));
     assert_eq!(ask("foo.bar.example.com", RecordType::Txt), (AnswerKind::Found, 1, 0));
     assert_eq!(ask("host3.example.com", RecordType::A), (AnswerKind::Found, 0, 1));
@@ -403,9 +403,9 @@ fn wildcards_of_rfc_4592() {
     );
 }
 
+/// RFC 2308, 3: the smaller of the SOA's TTL and its MINIMUM; route53.md 8: min(900, 86400).
 #[test]
 fn a_negative_answer_carries_the_soa_with_its_negative_ttl() {
-    // RFC 2308, 3: the smaller of the SOA's TTL and its MINIMUM; route53.md 8: min(900, 86400).
     let mut world = World::new();
     let answer = world.answer(&ANYONE, "nothing.example.com", RecordType::A);
     assert_eq!(answer.kind, AnswerKind::NoSuchName);

@@ -29,9 +29,8 @@ fn create_check(world: &mut World, reference: &str, config: HealthCheckConfig) -
 }
 
 #[track_caller]
-fn settings_rule(source: &str, refused: HealthCheckConfig, message: &str, allowed: HealthCheckConfig) {
+fn settings_rule(refused: HealthCheckConfig, message: &str, allowed: HealthCheckConfig) {
     call_rule(
-        source,
         |world| create_check(world, "one", refused),
         Code::InvalidInput,
         message,
@@ -39,6 +38,7 @@ fn settings_rule(source: &str, refused: HealthCheckConfig, message: &str, allowe
     );
 }
 
+/// aws-sdk-php issue 1528.
 #[test]
 fn a_basic_check_has_no_alarm() {
     let mut alarm = http();
@@ -52,13 +52,13 @@ fn a_basic_check_has_no_alarm() {
         ..HealthCheckConfig::default()
     };
     settings_rule(
-        "aws-sdk-php issue 1528",
         alarm,
         "Invalid parameter : Basic health checks must not have an metric region specified.",
         metric,
     );
 }
 
+/// aws-sdk-php issue 1527.
 #[test]
 fn a_tcp_check_has_an_address_or_a_name() {
     let tcp = HealthCheckConfig {
@@ -72,23 +72,23 @@ fn a_tcp_check_has_an_address_or_a_name() {
         ..tcp.clone()
     };
     settings_rule(
-        "aws-sdk-php issue 1527",
         both,
         "TCP health checks that have IP address must not have a fully qualified domain name specified.",
         tcp,
     );
 }
 
+/// API reference of IPAddress and FullyQualifiedDomainName; own words.
 #[test]
 fn a_basic_check_has_an_endpoint() {
     settings_rule(
-        "API reference of IPAddress and FullyQualifiedDomainName; own words",
         HealthCheckConfig::default(),
         "Invalid parameter : Basic health checks must have an IP address or a fully qualified domain name specified.",
         http(),
     );
 }
 
+/// API reference of IPAddress: not local, private, nonroutable or multicast; own words.
 #[test]
 fn an_endpoint_is_on_the_internet() {
     let at = |address: &str| HealthCheckConfig {
@@ -96,13 +96,13 @@ fn an_endpoint_is_on_the_internet() {
         ..http()
     };
     settings_rule(
-        "API reference of IPAddress: not local, private, nonroutable or multicast; own words",
         at("10.0.0.1"),
         "Invalid parameter : The IP address 10.0.0.1 is in a local, private, nonroutable or multicast range.",
         at("192.0.2.44"),
     );
 }
 
+/// API reference of SearchString; own words.
 #[test]
 fn a_text_is_searched_by_those_that_search_one() {
     let with = |kind| HealthCheckConfig {
@@ -111,13 +111,13 @@ fn a_text_is_searched_by_those_that_search_one() {
         ..http()
     };
     settings_rule(
-        "API reference of SearchString; own words",
         with(Kind::Http),
         "Invalid parameter : A search string must be specified for HTTP_STR_MATCH and HTTPS_STR_MATCH health checks, and for no others.",
         with(Kind::HttpStrMatch),
     );
 }
 
+/// API reference of RequestInterval; own words.
 #[test]
 fn intervals_are_ten_or_thirty_seconds() {
     let every = |interval| HealthCheckConfig {
@@ -125,13 +125,13 @@ fn intervals_are_ten_or_thirty_seconds() {
         ..http()
     };
     settings_rule(
-        "API reference of RequestInterval; own words",
         every(20),
         "Invalid parameter : The request interval must be 10 or 30 seconds.",
         every(10),
     );
 }
 
+/// service model: HealthCheckRegionList, 3 to 64; own words.
 #[test]
 fn three_regions_at_least() {
     let from = |regions: &[&str]| HealthCheckConfig {
@@ -139,13 +139,13 @@ fn three_regions_at_least() {
         ..http()
     };
     settings_rule(
-        "service model: HealthCheckRegionList, 3 to 64; own words",
         from(&["us-east-1", "us-west-1"]),
         "Invalid parameter : At least three regions must be specified.",
         from(&["us-east-1", "us-west-1", "eu-west-1"]),
     );
 }
 
+/// API reference of RequestInterval: not supported with RECOVERY_CONTROL; own words.
 #[test]
 fn a_recovery_control_check_has_no_interval() {
     let control = HealthCheckConfig {
@@ -160,24 +160,24 @@ fn a_recovery_control_check_has_no_interval() {
         ..control.clone()
     };
     settings_rule(
-        "API reference of RequestInterval: not supported with RECOVERY_CONTROL; own words",
         interval,
         "Invalid parameter : Recovery control health checks must not have a request interval, a failure threshold or latency measurement specified.",
         control,
     );
 }
 
+/// route53.md 3: no nesting; own words.
 #[test]
 fn calculated_checks_do_not_nest() {
     let mut world = World::new();
     let child = create_check(&mut world, "child", http()).expect("allowed");
     let parent = create_check(&mut world, "parent", calculated(&[child], 1)).expect("allowed");
     let error = create_check(&mut world, "grand", calculated(std::slice::from_ref(&parent), 1)).expect_err("nested");
-    // route53.md 3: no nesting; own words.
     assert_eq!(error.code, Code::InvalidInput);
     assert!(error.message.contains(&parent), "{error}");
 }
 
+/// API reference of HealthCheckAlreadyExists.
 #[test]
 fn a_reference_serves_one_health_check() {
     let secure = HealthCheckConfig {
@@ -185,7 +185,6 @@ fn a_reference_serves_one_health_check() {
         ..http()
     };
     call_rule(
-        "API reference of HealthCheckAlreadyExists",
         |world| {
             create_check(world, "once", http())?;
             create_check(world, "once", secure)
@@ -203,7 +202,6 @@ fn a_reference_serves_one_health_check() {
         },
     );
     call_rule(
-        "API reference of HealthCheckAlreadyExists: also when it was deleted, whatever the settings",
         |world| {
             let id = create_check(world, "once", http())?;
             let caller = world.caller.clone();
@@ -216,6 +214,7 @@ fn a_reference_serves_one_health_check() {
     );
 }
 
+/// API reference of HealthCheckVersionMismatch.
 #[test]
 fn an_update_knows_the_version() {
     let update = |world: &mut World, version| {
@@ -231,7 +230,6 @@ fn an_update_knows_the_version() {
         Ok(())
     };
     call_rule(
-        "API reference of HealthCheckVersionMismatch",
         |world| update(world, 2),
         Code::HealthCheckVersionMismatch,
         "The health check is at version 1.",
@@ -239,6 +237,7 @@ fn an_update_knows_the_version() {
     );
 }
 
+/// route53.md 1.2: 200 health checks of an account.
 #[test]
 fn two_hundred_health_checks() {
     let fill = |world: &mut World, count: usize| {
@@ -246,7 +245,6 @@ fn two_hundred_health_checks() {
         (1..count).try_for_each(|n| create_check(world, &format!("c{n}"), http()).map(|_| ()))
     };
     call_rule(
-        "route53.md 1.2: 200 health checks of an account",
         |world| fill(world, 201),
         Code::TooManyHealthChecks,
         "Cannot have more than 200 health checks.",
@@ -266,9 +264,9 @@ fn a_set_names_a_health_check_that_exists() {
     world.allows(&[create(a("app.example.com", "192.0.2.1").health_check(&id))]);
 }
 
+/// route53.md 3: new = healthy, inverted flips, disabled = healthy for ever, disabled and inverted = forced down.
 #[test]
 fn what_a_check_says() {
-    // route53.md 3: new = healthy, inverted flips, disabled = healthy for ever, disabled and inverted = forced down.
     for (inverted, disabled, seen, healthy) in [
         (false, false, None, true),
         (false, false, Some(false), false),
@@ -293,9 +291,9 @@ fn what_a_check_says() {
     }
 }
 
+/// API reference of HealthThreshold: more than there are children: never; 0: always.
 #[test]
 fn what_a_calculated_check_says() {
-    // API reference of HealthThreshold: more than there are children: never; 0: always.
     let mut world = World::new();
     let children: Vec<String> = ["a", "b", "c"]
         .iter()

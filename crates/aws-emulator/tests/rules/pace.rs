@@ -18,9 +18,9 @@ fn burst(pace: &mut Pace, account: &str, action: &str, now_ms: u64) -> usize {
         .count()
 }
 
+/// route53.md 1.2: account-wide capacity 50, refill 10 a second, since 2026-07-30.
 #[test]
 fn fifty_requests_at_once_and_ten_a_second() {
-    // route53.md 1.2: account-wide capacity 50, refill 10 a second, since 2026-07-30.
     let mut pace = pace();
     assert_eq!(burst(&mut pace, "1", "ListHostedZones", 0), 50);
     let error = pace.request("1", "ListHostedZones", 99).expect_err("an empty bucket");
@@ -41,9 +41,9 @@ fn an_account_has_one_bucket_for_all_its_actions() {
     assert_eq!(burst(&mut pace, "2", "GetChange", 0), 50);
 }
 
+/// route53.md 1.2: CreateHealthCheck 50/0.5, DeleteHealthCheck 15/3, CreateHostedZone 40/2, GetHealthCheckStatus 4/1.
 #[test]
 fn some_actions_have_smaller_buckets() {
-    // route53.md 1.2: CreateHealthCheck 50/0.5, DeleteHealthCheck 15/3, CreateHostedZone 40/2, GetHealthCheckStatus 4/1.
     for (action, at_once, in_ten_seconds) in [
         ("GetHealthCheckStatus", 4, 4),
         ("DeleteHealthCheck", 15, 15),
@@ -56,11 +56,11 @@ fn some_actions_have_smaller_buckets() {
     }
 }
 
+/// Half a token a second: looking every 300 ms must not make it slower.
 #[test]
 fn slow_refills_are_not_lost_between_looks() {
     let mut pace = pace();
     assert_eq!(burst(&mut pace, "1", "CreateHealthCheck", 0), 50);
-    // Half a token a second: looking every 300 ms must not make it slower.
     let through = (1..=100)
         .filter(|n| pace.request("1", "CreateHealthCheck", n * 300).is_ok())
         .count();
@@ -73,9 +73,9 @@ fn no_limit_is_in_force_by_default() {
     assert_eq!(burst(&mut pace, "1", "ListHostedZones", 0), 1000);
 }
 
+/// route53.md 1.2 (b): individual record changes a second, the number being a setting.
 #[test]
 fn record_changes_have_their_own_bucket() {
-    // route53.md 1.2 (b): individual record changes a second, the number being a setting.
     let mut world = World::new();
     world.service.pace.limits.changes = Some(Rate::new(4, 2));
     let names: Vec<String> = (0..6).map(|n| format!("n{n}.example.com")).collect();
@@ -86,9 +86,9 @@ fn record_changes_have_their_own_bucket() {
     world.allows(&changes[3..]);
 }
 
+/// route53.md 1.1: a previous change to the SAME zone still processing.
 #[test]
 fn one_change_of_a_zone_at_a_time() {
-    // route53.md 1.1: a previous change to the SAME zone still processing.
     let mut world = World::new();
     world.service.busy_ms = 200;
     world.allows(&[create(a("one.example.com", "192.0.2.1"))]);

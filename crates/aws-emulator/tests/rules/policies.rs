@@ -11,10 +11,10 @@ fn app() -> truce_aws_emulator::core::shape::RawSet {
     a("app.example.com", "192.0.2.1")
 }
 
+/// cert-manager issue 5388.
 #[test]
 fn multivalue_beside_another_policy() {
     rule(
-        "cert-manager issue 5388",
         &[create(app().weight("a", 1))],
         &[create(app().multivalue("b"))],
         &batch(&[
@@ -28,11 +28,11 @@ fn multivalue_beside_another_policy() {
     );
 }
 
+/// API reference: You can't create multivalue answer alias records.
 #[test]
 fn multivalue_is_no_alias() {
     let target = alias("app.example.com", "A", ZONE, "t.example.com");
     rule(
-        "API reference: You can't create multivalue answer alias records",
         &[create(a("t.example.com", "192.0.2.1"))],
         &[create(target.clone().multivalue("a"))],
         &batch(&["RRSet of type A with DNS name app.example.com. cannot be a multivalue answer alias."]),
@@ -40,12 +40,12 @@ fn multivalue_is_no_alias() {
     );
 }
 
+/// route53.md 1.5: one policy field MultiValueAnswer=true.
 #[test]
 fn multivalue_means_true() {
     let mut no = app().id("a");
     no.multi_value_answer = Some(false);
     rule(
-        "route53.md 1.5: one policy field MultiValueAnswer=true",
         &[],
         &[create(no)],
         &input("Invalid request: The value of 'MultiValueAnswer' must be true."),
@@ -53,11 +53,11 @@ fn multivalue_means_true() {
     );
 }
 
+/// API reference of Type: values for multivalue answer resource record sets.
 #[test]
 fn types_that_multivalue_takes() {
     let cname = |id| set("app.example.com", "CNAME", &["x.example.org"]).multivalue(id);
     rule(
-        "API reference of Type: values for multivalue answer resource record sets",
         &[],
         &[create(cname("a"))],
         &batch(&["RRSet of type CNAME with DNS name app.example.com. cannot be a multivalue answer RRSet."]),
@@ -65,10 +65,10 @@ fn types_that_multivalue_takes() {
     );
 }
 
+/// API reference of Type: values for weighted, latency, geolocation, and failover resource record sets.
 #[test]
 fn types_that_policies_take() {
     rule(
-        "API reference of Type: values for weighted, latency, geolocation, and failover resource record sets",
         &[],
         &[create(set("sub.example.com", "NS", &["ns.example.org"]).weight("a", 1))],
         &batch(&["RRSet of type NS with DNS name sub.example.com. cannot be a weighted RRSet."]),
@@ -78,10 +78,10 @@ fn types_that_policies_take() {
     );
 }
 
+/// API reference: You can't create two geolocation resource record sets that specify the same geographic location.
 #[test]
 fn one_geolocation_set_per_place() {
     rule(
-        "API reference: You can't create two geolocation resource record sets that specify the same geographic location",
         &[create(app().country("a", "DE"))],
         &[create(app().country("b", "DE"))],
         &batch(&[
@@ -95,6 +95,7 @@ fn one_geolocation_set_per_place() {
     );
 }
 
+/// API reference: Specifying ContinentCode with either CountryCode or SubdivisionCode returns an InvalidInput error.
 #[test]
 fn a_continent_stands_alone() {
     let mut both = app().continent("a", "EU");
@@ -102,7 +103,6 @@ fn a_continent_stands_alone() {
         location.country_code = Some("DE".to_owned());
     }
     rule(
-        "API reference: Specifying ContinentCode with either CountryCode or SubdivisionCode returns an InvalidInput error",
         &[],
         &[create(both)],
         &input("Invalid request: ContinentCode cannot be given with CountryCode or SubdivisionCode in GeoLocation"),
@@ -110,6 +110,7 @@ fn a_continent_stands_alone() {
     );
 }
 
+/// API reference: Route 53 doesn't support any other values for SubdivisionCode (Ukraine: sous-chefs/aws pull 437).
 #[test]
 fn subdivisions_are_those_of_the_united_states() {
     let place = |country: &str, code: &str| {
@@ -120,7 +121,6 @@ fn subdivisions_are_those_of_the_united_states() {
         set
     };
     rule(
-        "API reference: Route 53 doesn't support any other values for SubdivisionCode (Ukraine: sous-chefs/aws pull 437)",
         &[],
         &[create(place("DE", "BY"))],
         &input("Invalid request: The geolocation DE/BY does not exist"),
@@ -128,10 +128,10 @@ fn subdivisions_are_those_of_the_united_states() {
     );
 }
 
+/// API reference of GeoLocation: ISO 3166-1 alpha-2.
 #[test]
 fn places_exist() {
     rule(
-        "API reference of GeoLocation: ISO 3166-1 alpha-2",
         &[],
         &[create(app().country("a", "XX"))],
         &input("Invalid request: The geolocation XX does not exist"),
@@ -146,12 +146,12 @@ fn in_region(region: &str) -> RawGeoproximity {
     }
 }
 
+/// API reference of GeoProximityLocation.
 #[test]
 fn geoproximity_has_one_site() {
     let mut both = in_region("us-east-1");
     both.local_zone_group = Some("us-west-2-den-1".to_owned());
     rule(
-        "API reference of GeoProximityLocation",
         &[],
         &[create(app().near("a", both))],
         &input(
@@ -161,6 +161,7 @@ fn geoproximity_has_one_site() {
     );
 }
 
+/// service model: Bias -99 to 99.
 #[test]
 fn geoproximity_bias() {
     let biased = |bias| RawGeoproximity {
@@ -168,7 +169,6 @@ fn geoproximity_bias() {
         ..in_region("us-east-1")
     };
     rule(
-        "service model: Bias -99 to 99",
         &[],
         &[create(app().near("a", biased(100)))],
         &input(
@@ -178,6 +178,7 @@ fn geoproximity_bias() {
     );
 }
 
+/// service model: Latitude; API reference: -90 to 90.
 #[test]
 fn geoproximity_coordinates() {
     let at = |latitude: &str| RawGeoproximity {
@@ -192,7 +193,6 @@ fn geoproximity_coordinates() {
             "Invalid XML ; cvc-pattern-valid: Value '{bad}' is not facet-valid with respect to pattern '[-+]?[0-9]{{1,2}}(\\.[0-9]{{0,2}})?' for type 'Latitude'."
         );
         rule(
-            "service model: Latitude; API reference: -90 to 90",
             &[],
             &[create(app().near("a", at(bad)))],
             &input(&text),
@@ -201,13 +201,13 @@ fn geoproximity_coordinates() {
     }
 }
 
+/// route53.md 1.2: 30 geoproximity.
 #[test]
 fn thirty_geoproximity_sets() {
     let sets: Vec<_> = (0..30)
         .map(|n| create(app().near(&format!("s{n}"), in_region("us-east-1"))))
         .collect();
     rule(
-        "route53.md 1.2: 30 geoproximity",
         &sets,
         &[create(app().near("more", in_region("us-east-1")))],
         &batch(&["Exceeded limit on number of geoproximity RRSets for app.example.com., type A in this zone."]),
@@ -215,6 +215,7 @@ fn thirty_geoproximity_sets() {
     );
 }
 
+/// route53.md 1.5: one policy per (name, type).
 #[test]
 fn policies_do_not_mix() {
     let text = |policy: &str| {
@@ -228,7 +229,6 @@ fn policies_do_not_mix() {
         (app().region("new", "us-east-1"), "latency"),
     ] {
         rule(
-            "route53.md 1.5: one policy per (name, type)",
             &[create(app().weight("a", 1))],
             &[create(set.clone())],
             &batch(&[&text(policy)]),
@@ -237,6 +237,7 @@ fn policies_do_not_mix() {
     }
 }
 
+/// API reference of CidrRoutingConfig; own words.
 #[test]
 fn ip_based_sets_name_a_location_that_exists() {
     let mut world = World::new();
@@ -258,7 +259,6 @@ fn ip_based_sets_name_a_location_that_exists() {
         .collections
         .change(&caller, &id, None, &[put])
         .expect("a new network");
-    // API reference of CidrRoutingConfig; own words.
     let text = format!("Cannot find location 'paris' in CIDR collection {id}. No changes made.");
     world.refuses(&[create(app().network("a", &id, "paris"))], &[&text]);
     let taken = "RRSet with DNS name app.example.com., type A, SetIdentifier c, and LocationName=berlin cannot be created because an IP-based RRSet with the same name, type and location already exists.";

@@ -23,9 +23,9 @@ fn delete_all(world: &mut World, entries: &[RawProtection]) -> Result<(), ApiErr
     world.service.unprotect(&caller, ZONE, entries, world.now_ms)
 }
 
+/// API reference: rejects any request that creates, updates, or deletes a set with that name and type.
 #[test]
 fn e22_a_protected_set_is_not_touched() {
-    // API reference: rejects any request that creates, updates, or deletes a set with that name and type.
     let mut world = World::new();
     world.allows(&[create(a("pay.example.com", "192.0.2.1").weight("a", 1))]);
     create_all(&mut world, &[protect("Pay.example.com", "A")]).expect("protected");
@@ -53,9 +53,9 @@ fn a_name_without_a_set_can_be_protected() {
     world.allows(&[create(a("earlier.example.com", "192.0.2.1"))]);
 }
 
+/// API reference: ProtectionAlreadyExists if every entry has one, else InvalidResourceRecordSetProtectionBatch.
 #[test]
 fn all_there_already_is_another_error_than_some() {
-    // API reference: ProtectionAlreadyExists if every entry has one, else InvalidResourceRecordSetProtectionBatch.
     let mut world = World::new();
     let (one, two) = (protect("one.example.com", "A"), protect("two.example.com", "A"));
     create_all(&mut world, std::slice::from_ref(&one)).expect("protected");
@@ -87,11 +87,11 @@ fn invalid_entries_are_told_before_existing_ones() {
     assert_eq!(names, ["one.example.org", "x.example.com"]);
 }
 
+/// API reference: up to 100 protections in one request.
 #[test]
 fn a_hundred_entries_a_request() {
     let entries: Vec<_> = (0..101).map(|n| protect(&format!("n{n}.example.com"), "A")).collect();
     call_rule(
-        "API reference: up to 100 protections in one request",
         |world| create_all(world, &entries),
         Code::InvalidInput,
         "Protections must have 1 to 100 members.",
@@ -99,10 +99,10 @@ fn a_hundred_entries_a_request() {
     );
 }
 
+/// API reference of DeleteResourceRecordSetProtections.
 #[test]
 fn a_protection_that_is_not_there_cannot_go() {
     call_rule(
-        "API reference of DeleteResourceRecordSetProtections",
         |world| delete_all(world, &[protect("one.example.com", "A")]),
         Code::InvalidResourceRecordSetProtectionBatch,
         "[No protection exists for [name='one.example.com', type='A']]",
@@ -113,6 +113,7 @@ fn a_protection_that_is_not_there_cannot_go() {
     );
 }
 
+/// API reference: You can't delete a hosted zone that has protections.
 #[test]
 fn a_zone_with_protections_stays() {
     let remove = |world: &mut World| {
@@ -120,7 +121,6 @@ fn a_zone_with_protections_stays() {
         world.service.delete_zone(&caller, ZONE, 0)
     };
     call_rule(
-        "API reference: You can't delete a hosted zone that has protections",
         |world| {
             create_all(world, &[protect("one.example.com", "A")])?;
             remove(world)

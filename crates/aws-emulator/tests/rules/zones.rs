@@ -32,11 +32,11 @@ fn delete_zone(world: &mut World, id: &str) -> Result<(), ApiError> {
     world.service.delete_zone(&caller, id, 0).map(|_| ())
 }
 
+/// cloud-nuke issue 743.
 #[test]
 fn a_zone_with_records_stays() {
     let mut world = World::new();
     world.allows(&[create(a("app.example.com", "192.0.2.1"))]);
-    // cloud-nuke issue 743.
     let error = delete_zone(&mut world, ZONE).expect_err("it has a record");
     assert_eq!(
         (error.code, error.code.status(), error.message.as_str()),
@@ -51,10 +51,10 @@ fn a_zone_with_records_stays() {
     assert!(world.service.zone(ZONE).is_none());
 }
 
+/// API reference of HostedZoneAlreadyExists; also when the first zone is gone.
 #[test]
 fn a_caller_reference_serves_once() {
     call_rule(
-        "API reference of HostedZoneAlreadyExists; also when the first zone is gone",
         |world| {
             let id = create_zone(world, new("example.org", "again"))?;
             delete_zone(world, &id)?;
@@ -66,6 +66,7 @@ fn a_caller_reference_serves_once() {
     );
 }
 
+/// API reference of CreateHostedZone, HostedZoneConfig.
 #[test]
 fn a_private_zone_has_a_vpc() {
     let mut without = new("internal.example.com", "p");
@@ -75,7 +76,6 @@ fn a_private_zone_has_a_vpc() {
         ..without.clone()
     };
     call_rule(
-        "API reference of CreateHostedZone, HostedZoneConfig",
         |world| create_zone(world, without),
         Code::InvalidInput,
         "When you're creating a private hosted zone (when you specify true for PrivateZone), you must also specify values for VPCId and VPCRegion.",
@@ -83,6 +83,7 @@ fn a_private_zone_has_a_vpc() {
     );
 }
 
+/// API reference of ConflictingDomainExists.
 #[test]
 fn one_private_zone_of_a_name_in_a_vpc() {
     let private = |reference: &str, id: &str| NewZone {
@@ -93,7 +94,6 @@ fn one_private_zone_of_a_name_in_a_vpc() {
         ..new("internal.example.com", reference)
     };
     call_rule(
-        "API reference of ConflictingDomainExists",
         |world| {
             create_zone(world, private("1", "vpc-01234567"))?;
             create_zone(world, private("2", "vpc-01234567"))
@@ -107,6 +107,7 @@ fn one_private_zone_of_a_name_in_a_vpc() {
     );
 }
 
+/// API reference of InvalidVPCId.
 #[test]
 fn a_vpc_id_has_a_form() {
     let zone = |id: &str| NewZone {
@@ -117,7 +118,6 @@ fn a_vpc_id_has_a_form() {
         ..new("internal.example.com", "v")
     };
     call_rule(
-        "API reference of InvalidVPCId",
         |world| create_zone(world, zone("experimentalvpc")),
         Code::InvalidVPCId,
         "The VPC experimentalvpc does not exist or is not valid.",
@@ -125,6 +125,7 @@ fn a_vpc_id_has_a_form() {
     );
 }
 
+/// API reference of ConflictingDomainExists: parent and child can't have any common name servers.
 #[test]
 fn related_zones_share_no_delegation_set() {
     let zone = |name: &str, reference: &str| NewZone {
@@ -132,7 +133,6 @@ fn related_zones_share_no_delegation_set() {
         ..new(name, reference)
     };
     call_rule(
-        "API reference of ConflictingDomainExists: parent and child can't have any common name servers",
         |world| {
             create_zone(world, zone("example.org", "1"))?;
             create_zone(world, zone("test.example.org", "2"))
@@ -149,13 +149,13 @@ fn related_zones_share_no_delegation_set() {
     );
 }
 
+/// route53.md 1.2: 500 zones of an account.
 #[test]
 fn five_hundred_zones() {
     let fill = |world: &mut World, count: usize| {
         (1..count).try_for_each(|n| create_zone(world, new(&format!("z{n}.org"), &format!("z{n}"))).map(|_| ()))
     };
     call_rule(
-        "route53.md 1.2: 500 zones of an account",
         |world| fill(world, 501),
         Code::TooManyHostedZones,
         "This operation can't be completed because the current account has reached the limit on the number of hosted zones.",
@@ -187,12 +187,12 @@ fn limits_and_what_of_them_is_used() {
     assert_eq!(limit("MAX_OF_ALL").expect_err("no such limit").code, Code::InvalidInput);
 }
 
+/// API reference of ChangeTagsForResource: a maximum of 10 tags.
 #[test]
 fn ten_tags() {
     let tags: Vec<(String, String)> = (0..11).map(|n| (format!("k{n}"), "v".to_owned())).collect();
     let too_many = "A resource must not have more than 10 tags.";
     call_rule(
-        "API reference of ChangeTagsForResource: a maximum of 10 tags",
         |world| {
             world.service.tags.change(Kind::HostedZone, ZONE, &tags[..10], &[])?;
             world.service.tags.change(Kind::HostedZone, ZONE, &tags[10..], &[])
@@ -208,11 +208,11 @@ fn ten_tags() {
     );
 }
 
+/// tag restrictions of AWS: aws: is reserved.
 #[test]
 fn reserved_tag_keys() {
     let tag = |key: &str| [(key.to_owned(), "v".to_owned())];
     call_rule(
-        "tag restrictions of AWS: aws: is reserved",
         |world| {
             world
                 .service

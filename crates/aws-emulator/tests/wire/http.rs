@@ -158,7 +158,8 @@ async fn unknown_operations_never_answer_200() {
     let handle = start().await;
     for (method, path) in [
         ("GET", "/2013-04-01/nothing"),
-        ("DELETE", "/2013-04-01/hostedzone/ZEXAMPLE0001"),
+        ("GET", "/2013-04-01/trafficpolicies"),
+        ("POST", "/2013-04-01/hostedzone/ZEXAMPLE0001/enable-dnssec"),
         ("GET", "/2012-02-29/hostedzone"),
         ("PUT", RRSET),
         ("GET", "/"),

@@ -9,5 +9,6 @@ mod dns_policy;
 mod eks;
 mod http;
 mod identity;
+mod route53_calls;
 mod sdk;
 mod support;

@@ -273,7 +273,7 @@ async fn clients_are_told_apart_by_access_key() {
 async fn what_is_not_served_is_an_error() {
     let handle = start().await;
     let client = route53(&handle.endpoint(), "AKIDTEST");
-    let error = client.get_hosted_zone_count().send().await.expect_err("not served");
+    let error = client.list_traffic_policies().send().await.expect_err("not served");
     assert_eq!(error.raw_response().map(|r| r.status().as_u16()), Some(404));
     let error = sts(&handle.endpoint(), "AKIDTEST")
         .get_session_token()
