@@ -310,7 +310,7 @@ impl Plans {
             truce_api::Reason::HeldWithdrawal,
             format!(
                 "{sets} live sets would be withdrawn without anybody having asked for it, too many at once for DNSZone \
-                 {name}; repair the cause, or agree to all that is held: kubectl annotate dz {name} {}={hash}",
+                 {name}; repair the cause, or agree to all that is held: kubectl annotate dz {name} --overwrite {}={hash}",
                 truce_api::CONFIRM
             ),
         ))

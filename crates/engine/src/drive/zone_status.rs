@@ -118,7 +118,7 @@ fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKe
         )
     } else if let Some(hash) = held {
         let message = format!(
-            "a large withdrawal is held; repair its cause, or agree: kubectl annotate dz {} {}={hash}",
+            "a large withdrawal is held; repair its cause, or agree: kubectl annotate dz {} --overwrite {}={hash}",
             facts.name,
             truce_api::CONFIRM
         );

@@ -84,7 +84,8 @@ impl Zones {
                 None => {
                     let (hub, spec) = (config.hub.clone(), spec.as_ref().clone());
                     let account = spec.account.clone();
-                    let runtime = ZoneRuntime::new(hub, instance.clone(), spec, &config.timings, now.mono);
+                    let runtime =
+                        ZoneRuntime::new(name.clone(), hub, instance.clone(), spec, &config.timings, now.mono);
                     let zone = Zone {
                         runtime,
                         reservations: Reservations::default(),

@@ -284,7 +284,7 @@ fn reachable(name: &ClusterName, member: &Member) -> Stated {
             let known = member.facts.status.cluster_uid.as_deref().unwrap_or_default();
             let message = format!(
                 "another cluster answers: its kube-system has the UID {cluster_uid}, not {known}; correct access, or \
-                 confirm: kubectl annotate mcl {name} dns.truce.dev/confirm={hash}"
+                 confirm: kubectl annotate mcl {name} --overwrite dns.truce.dev/confirm={hash}"
             );
             stated(ConditionStatus::False, Reason::ClusterReplaced, message)
         }

@@ -31,6 +31,8 @@ pub struct Guard {
     since: Option<Mono>,
     /// What a person confirmed, until it is in the zone or wanted no more.
     granted: BTreeMap<HostnameKey, Withdrawal>,
+    /// What `past` amounted to when the last withdrawal was applied: told, and changed by nothing else.
+    told: Option<(Mono, usize, usize)>,
     /// What a person confirmed last: a part of the hash, so that each word counts once.
     spent: Option<String>,
 }
@@ -62,6 +64,7 @@ impl Guard {
     pub fn restored(kept: Kept) -> Self {
         Self {
             past: kept.past.into_iter().collect(),
+            told: kept.past,
             spent: kept.spent,
             ..Self::default()
         }
@@ -69,10 +72,8 @@ impl Guard {
 
     /// What outlives a restart: all that was withdrawn counts as long as the last of it.
     pub fn kept(&self) -> Kept {
-        let ends = self.past.first().zip(self.past.last());
-        let sum = self.past.iter().map(|(_, sets, _)| sets).sum();
         Kept {
-            past: ends.map(|((_, _, live), (at, _, _))| (*at, sum, *live)),
+            past: self.told,
             spent: self.spent.clone(),
         }
     }
@@ -111,6 +112,9 @@ impl Guard {
     pub fn applied(&mut self, hostname: &HostnameKey, now: Mono) {
         if let Some((sets, live)) = self.accepted.remove(hostname) {
             self.past.push((now, sets, live));
+            let sum = self.past.iter().map(|(_, sets, _)| sets).sum();
+            let live = self.past.first().map_or(live, |(_, _, live)| *live);
+            self.told = Some((now, sum, live));
         }
         self.release(hostname);
     }

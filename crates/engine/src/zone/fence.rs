@@ -11,7 +11,7 @@ use super::batch::Cost;
 use crate::effect::Change;
 use crate::reason::Problem;
 use crate::value::dns_name::{DnsName, RecordName};
-use crate::value::ids::HubId;
+use crate::value::ids::{HubId, ZoneRef};
 use crate::value::owned::{Owned, single_txt};
 use crate::value::ownership::{FenceText, TXT_TTL};
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
@@ -42,6 +42,7 @@ pub enum Reading {
 /// The fence of one hub in one zone, as one process sees it.
 #[derive(Debug, Clone)]
 pub struct Fence {
+    zone: ZoneRef,
     hub: HubId,
     instance: String,
     name: RecordName,
@@ -62,15 +63,16 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Nothing read yet. `instance` is the UID of the hub's kube-system namespace.
-    pub fn new(hub: HubId, instance: String, domain: &DnsName) -> Self {
+    /// Nothing read yet. `instance` is the UID of the hub's kube-system namespace, `domain` that of the DNSZone.
+    pub fn new(zone: ZoneRef, hub: HubId, instance: String, domain: &DnsName) -> Self {
         let label = format!("_truce-hub-{hub}");
-        let zone = RecordName::listed(domain.as_str());
+        let apex = RecordName::listed(domain.as_str());
         // A zone name so long that the fence does not fit below it makes a name that Route 53 refuses in words.
-        let name = zone
+        let name = apex
             .child(&label)
             .unwrap_or_else(|_| RecordName::listed(&format!("{label}.{domain}")));
         Self {
+            zone,
             hub,
             instance,
             name,
@@ -83,6 +85,11 @@ impl Fence {
             confirmed: None,
             superseded: false,
         }
+    }
+
+    /// The DNSZone.
+    pub fn zone(&self) -> &ZoneRef {
+        &self.zone
     }
 
     /// `_truce-hub-<hub id>.<zone>`.
@@ -254,15 +261,21 @@ impl Fence {
 
     fn in_use(&self, text: &FenceText, hash: &str) -> Problem {
         let Self {
-            hub, name, instance, ..
+            zone,
+            hub,
+            name,
+            instance,
+            ..
         } = self;
         Problem::new(
             Reason::HubIdInUse,
             format!(
                 "{name} says that another hub instance ({}, term {}) writes under the hub id {hub}; this one is \
                  {instance} and writes nothing. Stop the other one or give one of them another --hub-id; if the other \
-                 is gone for good, annotate the DNSZone with dns.truce.dev/confirm: {hash}",
-                text.instance, text.term
+                 is gone for good: kubectl annotate dz {zone} --overwrite {}={hash}",
+                text.instance,
+                text.term,
+                truce_api::CONFIRM
             ),
         )
     }
@@ -274,7 +287,12 @@ mod tests {
 
     fn fence(instance: &str) -> Fence {
         let domain = DnsName::parse("example.com").unwrap();
-        Fence::new(HubId::parse("prod").unwrap(), instance.to_owned(), &domain)
+        Fence::new(
+            ZoneRef::new("com"),
+            HubId::parse("prod").unwrap(),
+            instance.to_owned(),
+            &domain,
+        )
     }
 
     fn txt(instance: &str, term: u64, batch: u64) -> Vec<RecordSet> {
@@ -356,7 +374,7 @@ mod tests {
         own.observe(&txt("clone", 3, 1));
         let problem = own.problem().unwrap();
         assert_eq!(problem.reason, Reason::HubIdInUse);
-        let hash = problem.message.rsplit(' ').next().unwrap().to_owned();
+        let hash = problem.message.rsplit('=').next().unwrap().to_owned();
         assert!(!own.open() && own.gone());
         assert!(!own.confirm("0123456789"));
         own.observe(&txt("clone", 3, 2));

@@ -18,7 +18,7 @@ use crate::plan::unit::{Part, Unit};
 use crate::reason::Problem;
 use crate::time::{Mono, Now, Timings};
 use crate::value::dns_name::RecordName;
-use crate::value::ids::{HostnameKey, HubId};
+use crate::value::ids::{HostnameKey, HubId, ZoneRef};
 use crate::value::ownership::FenceText;
 use crate::world::zones::{Records, ZoneSpec};
 use truce_api::Reason;
@@ -123,13 +123,13 @@ pub(super) enum Flight {
 }
 
 impl ZoneRuntime {
-    /// A zone of which nothing is known. `instance` is the UID of the hub's kube-system namespace.
-    pub fn new(hub: HubId, instance: String, spec: ZoneSpec, timings: &Timings, now: Mono) -> Self {
+    /// The zone of a DNSZone of which nothing is known. `instance` is the UID of the hub's kube-system namespace.
+    pub fn new(zone: ZoneRef, hub: HubId, instance: String, spec: ZoneSpec, timings: &Timings, now: Mono) -> Self {
         Self {
             records: Records::default(),
             verified: false,
             audit: Audit::new(spec.limits.audit_interval, now),
-            fence: Fence::new(hub.clone(), instance.clone(), &spec.domain),
+            fence: Fence::new(zone, hub.clone(), instance.clone(), &spec.domain),
             queue: UnitQueue::default(),
             must_read: BTreeSet::new(),
             want_read: BTreeMap::new(),
@@ -155,7 +155,14 @@ impl ZoneRuntime {
         let same = spec.hosted_zone == self.spec.hosted_zone && spec.domain == self.spec.domain;
         if !same {
             let flight = self.flight.take().map(|_| Flight::Forgotten);
-            *self = Self::new(self.hub.clone(), self.instance.clone(), spec, timings, self.now);
+            *self = Self::new(
+                self.fence.zone().clone(),
+                self.hub.clone(),
+                self.instance.clone(),
+                spec,
+                timings,
+                self.now,
+            );
             self.flight = flight;
             return;
         }

@@ -95,7 +95,7 @@ fn a_confirmed_takeover_of_the_hub_id_goes_on_with_the_annotation_standing() {
         .as_str()
         .unwrap()
         .to_owned();
-    let hash = text.rsplit(": ").next().unwrap().to_owned();
+    let hash = text.rsplit('=').next().unwrap().to_owned();
     sim.annotate("DNSZone", "", "example-com", "dns.truce.dev/confirm", &hash);
     sim.run(10);
     sim.gateway("east", &["203.0.113.11"]);

@@ -381,7 +381,7 @@ fn a_cloned_hub_writes_nothing_until_a_person_confirms_just_that() {
     assert!(!clone.runtime.ready());
     let problem = clone.runtime.problem().unwrap();
     assert_eq!(problem.reason, Reason::HubIdInUse);
-    let hash = problem.message.rsplit(' ').next().unwrap().to_owned();
+    let hash = problem.message.rsplit('=').next().unwrap().to_owned();
     assert!(!clone.runtime.confirm("0000000000"));
     assert!(clone.runtime.confirm(&hash));
     clone.run(&mut fake, 21 * MINUTE);

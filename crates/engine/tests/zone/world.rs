@@ -9,7 +9,7 @@ use truce_engine::pace::budget::Budget;
 use truce_engine::plan::unit::{Part, Priority, Unit};
 use truce_engine::time::{Mono, Now, Timings, Wall};
 use truce_engine::value::dns_name::{DnsName, RecordName};
-use truce_engine::value::ids::{ClusterName, HostedZoneId, HostnameKey, HubId, SetIdentifier};
+use truce_engine::value::ids::{ClusterName, HostedZoneId, HostnameKey, HubId, SetIdentifier, ZoneRef};
 use truce_engine::value::owned::{HeldClaim, Owned};
 use truce_engine::value::ownership::{ClaimText, TXT_TTL};
 use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing};
@@ -123,7 +123,14 @@ impl World {
     pub(crate) fn with(instance: &str, spec: ZoneSpec) -> Self {
         let limits = spec.limits.clone();
         Self {
-            runtime: ZoneRuntime::new(hub(), instance.to_owned(), spec, &Timings::default(), Mono(0)),
+            runtime: ZoneRuntime::new(
+                ZoneRef::new("example-com"),
+                hub(),
+                instance.to_owned(),
+                spec,
+                &Timings::default(),
+                Mono(0),
+            ),
             budget: Budget::new(limits.requests_per_second, limits.changes_per_second, Mono(0)),
             now: Mono(0),
             wants: BTreeMap::new(),
