@@ -11,7 +11,7 @@ use truce_aws_emulator::core::change::Rules;
 use truce_aws_emulator::core::list::Start;
 use truce_aws_emulator::core::record::{Key, RecordType};
 use truce_aws_emulator::core::service::{NewZone, Service};
-use truce_aws_emulator::core::shape::{RawAlias, RawChange, RawSet};
+use truce_aws_emulator::core::shape::{RawAlias, RawChange, RawGeoLocation, RawGeoproximity, RawSet};
 
 const ZONE: &str = "ZEXAMPLE0001";
 const NAMES: [&str; 7] = [
@@ -57,35 +57,71 @@ fn data() -> impl Strategy<Value = (String, Option<Vec<String>>, Option<RawAlias
         1 => values("AAAA", &["2001:db8::1"]),
         1 => values("CNAME", &["x.example.net"]),
         1 => values("TXT", &["\"one\"", "\"two\""]),
+        1 => values("MX", &["10 mail.example.net", "20 Mail.example.net."]),
         3 => alias,
     ]
 }
 
+/// The routing fields of a set, without name, type and data.
+fn policy() -> impl Strategy<Value = RawSet> {
+    let id = || prop::sample::select(&["x", "y"][..]).prop_map(|id| Some(id.to_owned()));
+    let weighted = (id(), 0..3i64).prop_map(|(set_identifier, weight)| RawSet {
+        set_identifier,
+        weight: Some(weight),
+        ..RawSet::default()
+    });
+    let latency = prop::sample::select(&REGIONS[..]).prop_map(|region| RawSet {
+        set_identifier: Some(region.to_owned()),
+        region: Some(region.to_owned()),
+        ..RawSet::default()
+    });
+    let geolocation = (id(), prop::sample::select(&["*", "DE"][..])).prop_map(|(set_identifier, code)| RawSet {
+        set_identifier,
+        geo_location: Some(RawGeoLocation {
+            country_code: Some(code.to_owned()),
+            ..RawGeoLocation::default()
+        }),
+        ..RawSet::default()
+    });
+    let geoproximity = (id(), -1..2i64).prop_map(|(set_identifier, bias)| RawSet {
+        set_identifier,
+        geo_proximity_location: Some(RawGeoproximity {
+            aws_region: Some("us-east-1".to_owned()),
+            bias: (bias != 0).then_some(bias),
+            ..RawGeoproximity::default()
+        }),
+        ..RawSet::default()
+    });
+    let multivalue = id().prop_map(|set_identifier| RawSet {
+        set_identifier,
+        multi_value_answer: Some(true),
+        ..RawSet::default()
+    });
+    prop_oneof![
+        4 => Just(RawSet::default()),
+        4 => weighted,
+        2 => latency,
+        1 => geolocation,
+        1 => geoproximity,
+        1 => multivalue,
+    ]
+}
+
 fn set() -> impl Strategy<Value = RawSet> {
-    let policy = prop_oneof![
-        2 => Just((None, None, None)),
-        2 => (prop::sample::select(&["x", "y"][..]), 0..3i64).prop_map(|(id, w)| (Some(id.to_owned()), Some(w), None)),
-        1 => prop::sample::select(&REGIONS[..]).prop_map(|r| (Some(r.to_owned()), None, Some(r.to_owned()))),
-    ];
     (
         prop::sample::select(&NAMES[..]),
         data(),
-        policy,
+        policy(),
         prop::sample::select(&[60, 300][..]),
     )
-        .prop_map(
-            |(name, (rtype, values, alias_target), (set_identifier, weight, region), ttl)| RawSet {
-                name: name.to_owned(),
-                rtype,
-                set_identifier,
-                weight,
-                region,
-                ttl: values.is_some().then_some(ttl),
-                values,
-                alias_target,
-                ..RawSet::default()
-            },
-        )
+        .prop_map(|(name, (rtype, values, alias_target), policy, ttl)| RawSet {
+            name: name.to_owned(),
+            rtype,
+            ttl: values.is_some().then_some(ttl),
+            values,
+            alias_target,
+            ..policy
+        })
 }
 
 fn step() -> impl Strategy<Value = Step> {

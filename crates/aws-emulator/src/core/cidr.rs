@@ -42,10 +42,10 @@ pub struct Collection {
 }
 
 impl Collection {
-    /// ARN.
+    /// ARN, without the account, as all of Route 53's (Service Authorization Reference).
     #[must_use]
     pub fn arn(&self) -> String {
-        format!("arn:aws:route53::{}:cidrcollection/{}", self.account, self.id)
+        format!("arn:aws:route53:::cidrcollection/{}", self.id)
     }
 
     /// Networks and their locations, by location, then network.

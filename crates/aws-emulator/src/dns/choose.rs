@@ -40,7 +40,7 @@ impl<D: FnMut(u64) -> u64> Choice<'_, D> {
             Policy::Simple => vec![*first],
             Policy::Weighted(_) => self.weighted(sets, healthy).into_iter().collect(),
             Policy::Latency(_) | Policy::Geoproximity(..) => {
-                let nearest = |sets: &Sets<'s>| nearest(sets, self.client.region);
+                let nearest = |sets: &Sets<'s>| nearest(sets, self.client);
                 either(sets, healthy, nearest).into_iter().collect()
             }
             Policy::Failover(_) => failover(sets, healthy).into_iter().collect(),
@@ -152,9 +152,16 @@ fn first_match<'s>(
 }
 
 /// Least distance; the first by set identifier among equals.
-fn nearest<'s>(sets: &Sets<'s>, client: &Region) -> Option<&'s Arc<RecordSet>> {
+fn nearest<'s>(sets: &Sets<'s>, client: &Client<'_>) -> Option<&'s Arc<RecordSet>> {
+    let in_china = client.whereabouts.is_some_and(|w| w.country.as_deref() == Some("CN"));
+    // route53.md 1.5: the set of cn-north-1 always answers queries from China.
+    let beijing = |set: &RecordSet| in_china && set.policy == Policy::Latency("cn-north-1".to_owned());
+    let kilometres = |set: &RecordSet| match beijing(set) {
+        true => -1.0,
+        false => distance(set, client.region),
+    };
     sets.iter()
-        .min_by(|a, b| distance(a, client).total_cmp(&distance(b, client)))
+        .min_by(|a, b| kilometres(a).total_cmp(&kilometres(b)))
         .copied()
 }
 

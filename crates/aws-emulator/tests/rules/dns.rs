@@ -141,6 +141,23 @@ fn latency_takes_the_next_region_that_is_healthy() {
     assert_eq!(world.resolve(&ANYONE, "app.example.com"), ["192.0.2.1"]);
 }
 
+/// route53.md 1.5: cn-north-1 always answers queries from China.
+#[test]
+fn china_is_answered_by_beijing() {
+    let mut world = World::new();
+    world.allows(&[
+        create(app(1).region("a", "ap-east-1")),
+        create(app(2).region("b", "cn-north-1")),
+    ]);
+    let from = |place| Asker {
+        region: "ap-east-1",
+        place,
+        ..ANYONE
+    };
+    assert_eq!(world.resolve(&from(Some("AS-HK")), "app.example.com"), ["192.0.2.1"]);
+    assert_eq!(world.resolve(&from(Some("AS-CN")), "app.example.com"), ["192.0.2.2"]);
+}
+
 /// API reference of Failover: SECONDARY only if PRIMARY is unhealthy and SECONDARY is healthy.
 #[test]
 fn failover_by_health() {

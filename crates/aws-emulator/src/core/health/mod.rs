@@ -4,6 +4,7 @@
 //! `Inverted` flips either. Deliberately absent: checkers that really ask an endpoint.
 
 mod config;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ use super::accounts::Caller;
 use super::error::{ApiError, Code};
 use super::shape::{too_long, too_short};
 
-pub use config::{Alarm, CHECKER_REGIONS, HealthCheckConfig, Kind, Update};
+pub use config::{Alarm, CHECKER_REGIONS, HealthCheckConfig, Kind};
+pub use update::Update;
 
 /// Most health checks of an account (route53.md 1.2).
 pub const MAX_HEALTH_CHECKS: usize = 200;
