@@ -7,6 +7,7 @@ mod alias;
 mod batch;
 mod config;
 mod dns;
+mod garbage;
 mod groups;
 mod health;
 mod keys;
