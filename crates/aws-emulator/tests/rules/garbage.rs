@@ -65,6 +65,8 @@ proptest! {
         rtype in a_type(),
         parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 1..7),
     ) {
+        // The other reader knows tags of 15 octets at most (RFC 6844); RFC 8659 has no such limit.
+        prop_assume!(rtype != RecordType::Caa || parts.iter().all(|part| part.len() <= 15));
         let value = parts.join(" ");
         if let Ok(wire) = values::wire(rtype, &value) {
             let read = read_again(rtype, wire);
