@@ -216,8 +216,11 @@ impl Engine {
         }
         for touched in apply::member(member, &mut self.dirty, &self.index, cluster, event, now) {
             if touched.kind == MemberKind::DnsEndpoint {
-                self.queue
-                    .seen(&Sink::Endpoint(cluster.clone(), touched.namespace, touched.name));
+                self.queue.seen(&Sink::Endpoint(
+                    cluster.clone(),
+                    touched.namespace.to_string(),
+                    touched.name.to_string(),
+                ));
             }
         }
     }

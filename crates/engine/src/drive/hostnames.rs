@@ -9,7 +9,7 @@ use super::zones::{Zone, Zones};
 use crate::effect::{Effect, HubEffect, MemberEffect, Sink, Status};
 use crate::event::HubRef;
 use crate::pace::queue::Queue;
-use crate::plan::accept;
+use crate::plan::accept::{self, Placed};
 use crate::plan::input::{Config, HostnamePlan, PlanInput};
 use crate::plan::memory::HostnameMemory;
 use crate::plan::{diff, hostname};
@@ -20,13 +20,13 @@ use crate::rule::hold::Stand;
 use crate::time::{Mono, Now};
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use crate::world::World;
-use crate::world::dirty::{Dirty, Index};
+use crate::world::dirty::{Depends, Dirty, Index};
 use crate::world::hostnames::{Hostname, Selection};
 
 /// The plans of all hostnames, with what they need between them.
 #[derive(Debug, Clone, Default)]
 pub struct Plans {
-    by_key: BTreeMap<HostnameKey, HostnamePlan>,
+    by_key: BTreeMap<HostnameKey, Box<HostnamePlan>>,
     wakes: BTreeSet<(Mono, HostnameKey)>,
     /// MemberClusters whose name is refused.
     ambiguous: BTreeMap<ClusterName, Problem>,
@@ -53,12 +53,12 @@ pub struct Sinks<'a> {
 impl Plans {
     /// The plan of a hostname.
     pub fn get(&self, key: &HostnameKey) -> Option<&HostnamePlan> {
-        self.by_key.get(key)
+        self.by_key.get(key).map(AsRef::as_ref)
     }
 
     /// All plans.
     pub fn iter(&self) -> impl Iterator<Item = (&HostnameKey, &HostnamePlan)> {
-        self.by_key.iter()
+        self.by_key.iter().map(|(key, plan)| (key, plan.as_ref()))
     }
 
     /// Why a MemberCluster's name is refused.
@@ -204,8 +204,7 @@ impl Plans {
         let Some(zone) = sinks.zones.get_mut(&placed.zone).filter(|zone| zone.runtime.ready()) else {
             return touched;
         };
-        let present = diff::present(zone.runtime.records(), &placed.names.shared, &config.hub, key);
-        let held = present.claim.is_some();
+        let held = diff::claim(zone.runtime.records(), &placed.names.shared, &config.hub, key).is_some();
         let allowed = held || accept::refused(config, world, hostname, &placed).is_none();
         let wishes = allowed.then(|| {
             let mut clusters = accept::selection(world, hostname, &placed.spec).clusters;
@@ -237,19 +236,21 @@ impl Plans {
             Some(before) => before.memory.clone(),
             None => HostnameMemory::restored(hostname, &config.timings, now),
         };
-        let mut plan = self.make(hostname, memory.clone(), world, config, sinks, None, now);
+        let placed = accept::place(world, hostname);
+        let mut plan = self.make(hostname, &placed, memory.clone(), world, config, sinks, None, now);
         if let Some(problem) = self.held(hostname, &plan, world, config, sinks.zones, now) {
-            plan = self.make(hostname, memory, world, config, sinks, Some(problem), now);
+            plan = self.make(hostname, &placed, memory, world, config, sinks, Some(problem), now);
         }
         let before = before.unwrap_or_default();
         self.hand_on(hostname, &before, &mut plan, dirty, sinks);
-        self.by_key.insert(key.clone(), plan);
+        self.by_key.insert(key.clone(), Box::new(plan));
     }
 
     #[expect(clippy::too_many_arguments, reason = "each is one of the plan's inputs")]
     fn make(
         &mut self,
         hostname: &Hostname,
+        placed: &Result<Placed, Problem>,
         memory: HostnameMemory,
         world: &World,
         config: &Config,
@@ -258,9 +259,7 @@ impl Plans {
         now: Now,
     ) -> HostnamePlan {
         let none = crate::rule::holder::Reservations::default();
-        let zone = accept::place(world, hostname)
-            .ok()
-            .and_then(|placed| sinks.zones.get(&placed.zone));
+        let zone = placed.as_ref().ok().and_then(|placed| sinks.zones.get(&placed.zone));
         let queue = &*sinks.queue;
         let failure = |cluster: &ClusterName, namespace: &str, name: &str| {
             queue
@@ -278,7 +277,7 @@ impl Plans {
             hold,
             now,
         };
-        hostname::plan(&input, hostname, memory)
+        hostname::plan(&input, hostname, placed, memory)
     }
 
     /// Whether the guard of the zone holds the plan's withdrawals; then what is told of it.
@@ -335,9 +334,13 @@ impl Plans {
         if before.waits_for_zone != plan.waits_for_zone {
             dirty.members.extend(plan.depends.clusters.iter().cloned());
         }
+        let known = sinks.index.depends(key);
+        if known != Some(&plan.depends) {
+            let watched = known.map(Depends::watches).unwrap_or_default();
+            sinks.wanted.change(&watched, &plan.depends.watches());
+        }
         // The index and the API server keep these two; a copy of each for every hostname would double the world.
         sinks.index.update(key, std::mem::take(&mut plan.depends));
-        sinks.wanted.change(&before.watches, &plan.watches);
         for (cluster, watch) in &plan.relists {
             sinks.wanted.relist(cluster.clone(), watch.clone());
         }
@@ -363,7 +366,7 @@ impl Plans {
         super::statuses::offer(
             sinks.queue,
             hostname_status(key, plan),
-            hostname_known(hostname),
+            || hostname_known(hostname),
             plan.urgent,
         );
         if before.progress != plan.progress {
@@ -410,8 +413,9 @@ impl Plans {
         self.wakes.remove(&(before.wake.unwrap_or_default(), key.clone()));
         self.count(&before, &HostnamePlan::default());
         self.waiting.remove(key);
-        sinks.index.update(key, Default::default());
-        sinks.wanted.change(&before.watches, &BTreeSet::new());
+        let watched = sinks.index.depends(key).map(Depends::watches).unwrap_or_default();
+        sinks.wanted.change(&watched, &BTreeSet::new());
+        sinks.index.update(key, Depends::default());
         self.objects(&before, &HostnamePlan::default(), sinks.queue);
         if let Some(zone) = before.zone.as_ref().and_then(|zone| sinks.zones.get_mut(zone)) {
             zone.runtime.forget(key);

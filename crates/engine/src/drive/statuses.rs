@@ -23,15 +23,18 @@ use crate::world::World;
 use crate::world::dirty::{Dirty, Index};
 
 /// Offers a status: it is written if it says more than what is known to be written.
-pub fn offer(queue: &mut Queue, status: Status, known: Status, urgent: bool) {
+pub fn offer(queue: &mut Queue, status: Status, known: impl FnOnce() -> Status, urgent: bool) {
     let sink = Sink::Status(status.object());
-    let written = match queue.written(&sink) {
-        Some(Effect::Hub(HubEffect::WriteStatus(written))) => Some(written.as_ref()),
-        _ => None,
+    let same = match queue.written(&sink) {
+        Some(Effect::Hub(HubEffect::WriteStatus(written))) => is_same(written, &status),
+        _ => is_same(&known(), &status),
     };
-    let same = without_times(written.unwrap_or(&known)) == without_times(&status);
     let effect = (!same).then(|| Effect::Hub(HubEffect::WriteStatus(Box::new(status))));
     queue.want(&sink, effect, urgent);
+}
+
+fn is_same(one: &Status, other: &Status) -> bool {
+    one == other || without_times(one) == without_times(other)
 }
 
 /// A status without what changes by time alone.
@@ -134,8 +137,8 @@ impl Tell<'_> {
         let known_sum = Some(&sum).filter(|_| !unread);
         let status = progress::member_cluster(cluster, member, &findings, known_sum, self.now);
         let name = cluster.to_string();
-        let known = Status::MemberCluster {
-            name: name.clone(),
+        let known = || Status::MemberCluster {
+            name: cluster.to_string(),
             status: member.facts.status.clone(),
         };
         offer(queue, Status::MemberCluster { name, status }, known, findings.draining);
@@ -168,7 +171,7 @@ impl Tell<'_> {
             .as_ref()
             .is_some_and(|cluster| self.world.members.contains_key(cluster));
         let status = progress::cluster_drain(drain, exists, &sum, self.now);
-        let known = Status::ClusterDrain {
+        let known = || Status::ClusterDrain {
             name: name.to_owned(),
             status: drain.status.clone(),
         };
@@ -209,7 +212,7 @@ impl Tell<'_> {
                 name: name.to_string(),
                 status,
             };
-            offer(queue, of(status), of(facts.status.clone()), false);
+            offer(queue, of(status), || of(facts.status.clone()), false);
         }
         let mut in_use = !living.is_empty();
         if let Some(zone) = zone {

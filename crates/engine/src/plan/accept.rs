@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is refused here publishes nothing new; what it has published stays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::input::Config;
@@ -111,12 +111,10 @@ pub fn refused(config: &Config, world: &World, hostname: &Hostname, placed: &Pla
 
 /// What the hostname wants to have for itself in its zone; `held` tells whether it holds the claim.
 pub fn wishes(hostname: &Hostname, placed: &Placed, clusters: &BTreeSet<ClusterName>, held: bool) -> Wishes {
-    let mut names = placed.names.clone();
-    names.clusters.retain(|cluster, _| clusters.contains(cluster));
-    let names: BTreeMap<_, _> = names.reserved().into_iter().map(|name| (name, held)).collect();
+    let names = placed.names.reserved(|cluster| clusters.contains(cluster));
     Wishes {
         created: hostname.created,
-        names,
+        names: names.into_iter().map(|name| (name, held)).collect(),
     }
 }
 

@@ -14,7 +14,7 @@ use super::memory::HostnameMemory;
 use super::progress::failure_problem;
 use super::unit::{Part, Priority, Unit};
 use crate::effect::{Effect, MemberEffect, Sink};
-use crate::event::{MemberKind, WatchKey};
+use crate::event::MemberKind;
 use crate::reason::Problem;
 use crate::rule::cluster_name::{self, ClusterNameInput, ClusterNameOutput, Writer, external_dns_for};
 use crate::rule::dialect::{PLAIN, TYPES};
@@ -61,8 +61,8 @@ pub struct Steps<'a, 'w> {
 }
 
 impl Steps<'_, '_> {
-    /// The clusters that may hold something of this hostname beyond the selected ones.
-    pub fn holding(&self) -> BTreeSet<ClusterName> {
+    /// The clusters beyond `selected` that may hold something of this hostname.
+    pub fn holding(&self, selected: &BTreeSet<ClusterName>) -> BTreeSet<ClusterName> {
         let told = self
             .hostname
             .status
@@ -71,10 +71,10 @@ impl Steps<'_, '_> {
             .filter_map(|cluster| ClusterName::parse(&cluster.name).ok());
         let told: BTreeSet<_> = told.collect();
         let members = &self.input.world.members;
+        let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
         let holds = |(name, member): &(&ClusterName, &Member)| {
             told.contains(*name)
                 || self.external_dns(member).is_some_and(|external_dns| {
-                    let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
                     member
                         .seen
                         .endpoint(&external_dns.namespace, &object)
@@ -83,27 +83,25 @@ impl Steps<'_, '_> {
                         .flatten()
                         .is_some()
                 })
-                || self.owns_name(name, member)
+                || self.owns_name(name, &object)
         };
-        members.iter().filter(holds).map(|(name, _)| name.clone()).collect()
+        let others = members.iter().filter(|(name, _)| !selected.contains(*name));
+        others.filter(holds).map(|(name, _)| name.clone()).collect()
     }
 
     /// Whether the cluster name that would be this cluster's is ours in the zone, by an ownership TXT. A stranger's record
     /// there is no business of a cluster that is not selected.
-    fn owns_name(&self, cluster: &ClusterName, member: &Member) -> bool {
-        let Some(name) = self.wanted_name(cluster) else {
+    fn owns_name(&self, cluster: &ClusterName, object: &str) -> bool {
+        let Some(Ok(name)) = self.placed.names.clusters.get(cluster) else {
             return false;
         };
-        let object = endpoint_name(&self.input.config.hub, &self.hostname.key);
         // The resource names the DNSEndpoint that the name has or would have, so it tells whose of two hostnames it is.
         let own = |text: OwnershipText| {
             let resource = text.resource.unwrap_or_default();
-            resource.rsplit('/').next() == Some(object.as_str())
+            resource.rsplit('/').next() == Some(object)
         };
-        let txts = self.txt_names(name, self.external_dns(member));
-        txts.flat_map(|txt| self.zone.records.at(&txt).to_vec())
-            .filter_map(|set| OwnershipText::read(single_txt(&set)?))
-            .any(own)
+        let sets = name.txts.iter().flat_map(|txt| self.zone.records.at(txt));
+        sets.filter_map(|set| OwnershipText::read(single_txt(set)?)).any(own)
     }
 
     fn wanted_name(&self, cluster: &ClusterName) -> Option<&RecordName> {
@@ -233,16 +231,11 @@ impl Steps<'_, '_> {
         for name in [&object, &fence] {
             let touched = Touched {
                 kind: MemberKind::DnsEndpoint,
-                namespace: namespace.clone(),
-                name: name.clone(),
+                namespace: namespace.as_str().into(),
+                name: name.as_str().into(),
             };
             plan.depends.objects.insert((cluster.clone(), touched));
         }
-        let watch = WatchKey {
-            kind: MemberKind::DnsEndpoint,
-            namespace: namespace.clone(),
-        };
-        plan.watches.insert((cluster.clone(), watch));
         (
             member.seen.endpoint(namespace, &object),
             member.seen.endpoint(namespace, &fence),

@@ -173,8 +173,8 @@ impl Look<'_> {
         };
         let touched = Touched {
             kind: watch.kind,
-            namespace: watch.namespace.clone(),
-            name: object.to_string(),
+            namespace: namespace.clone(),
+            name: object.clone(),
         };
         plan.depends.objects.insert((name.clone(), touched));
         let remembered = own.source.take().filter(|(before, _)| before == source);
@@ -189,9 +189,8 @@ impl Look<'_> {
         let outcome = usable_address::look(about, &seen, listed_at, &remembered, self.now.mono, self.timings);
         plan.wake_at(outcome.wake);
         if outcome.wants_read {
-            plan.relists.insert((name.clone(), watch.clone()));
+            plan.relists.insert((name.clone(), watch));
         }
-        plan.watches.insert((name.clone(), watch));
         let memory = outcome.memory;
         // A source that has no address yet does not take away what another one, or an earlier process, published.
         let address = match (memory.usable(), memory.is_gone()) {
@@ -224,8 +223,7 @@ impl Look<'_> {
         longest_ttl: u32,
         plan: &mut HostnamePlan,
     ) -> Option<(Wall, drained::DrainClock)> {
-        let share = share::of(self.published, self.shared, self.hub, name);
-        let answers = share.map_or(in_zone, |share| share.answers);
+        let answers = share::answers(self.published, self.hub, name).unwrap_or(in_zone);
         memory.silent = memory.silent.observed(answers, self.insync, self.now.wall);
         if !draining {
             memory.drain_started = None;

@@ -25,13 +25,16 @@ pub struct Present {
     pub foreign: Vec<RecordSet>,
 }
 
+/// The claim of a shared name, if this hub holds it for a hostname.
+pub fn claim(records: &Records, shared: &SharedName, hub: &HubId, hostname: &HostnameKey) -> Option<HeldClaim> {
+    let sets = records.at(shared.claim());
+    let claim = sets.iter().find_map(|set| HeldClaim::read(shared, set, hub));
+    claim.filter(|claim| claim.text().hostname == *hostname)
+}
+
 /// Reads what is present under a shared name, by the claim of this hub for a hostname.
 pub fn present(records: &Records, shared: &SharedName, hub: &HubId, hostname: &HostnameKey) -> Present {
-    let claim_sets = records.at(shared.claim());
-    let claim = claim_sets
-        .iter()
-        .find_map(|set| HeldClaim::read(shared, set, hub))
-        .filter(|claim| claim.text().hostname == *hostname);
+    let claim = claim(records, shared, hub, hostname);
     let mut found = Present {
         claim,
         owned: Vec::new(),

@@ -22,15 +22,20 @@ use crate::value::owned::is_placeholder;
 use crate::value::record::RecordSet;
 use crate::world::hostnames::{Hostname, Selection};
 
-/// Plans one hostname. Its `memory` is left in the plan as the next one needs it.
-pub fn plan(input: &PlanInput<'_>, hostname: &Hostname, memory: HostnameMemory) -> HostnamePlan {
+/// Plans one hostname, which lives where `placed` says. Its `memory` is left in the plan as the next one needs it.
+pub fn plan(
+    input: &PlanInput<'_>,
+    hostname: &Hostname,
+    placed: &Result<Placed, Problem>,
+    memory: HostnameMemory,
+) -> HostnamePlan {
     let mut plan = HostnamePlan {
         memory,
         ..HostnamePlan::default()
     };
-    let view = match accept::place(input.world, hostname) {
-        Err(problem) => unplaced(hostname, problem, &mut plan),
-        Ok(placed) => in_zone(input, hostname, &placed, &mut plan),
+    let view = match placed {
+        Err(problem) => unplaced(hostname, problem.clone(), &mut plan),
+        Ok(placed) => in_zone(input, hostname, placed, &mut plan),
     };
     if !hostname.deleting && !hostname.finalizer {
         plan.finalizer = Some(true);
@@ -190,7 +195,7 @@ impl<'w> Planner<'_, 'w> {
         let in_zone = clusters::published_clusters(published, &self.input.config.hub);
         self.unusable(&mut selected.clusters, &in_zone, view);
         let steps = self.steps(false);
-        let mut all: BTreeSet<ClusterName> = steps.holding();
+        let mut all: BTreeSet<ClusterName> = steps.holding(&selected.clusters);
         all.extend(selected.clusters.iter().cloned());
         all.extend(in_zone);
         let look = Look {

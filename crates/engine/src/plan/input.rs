@@ -97,8 +97,6 @@ pub struct HostnamePlan {
     pub wake: Option<Mono>,
     /// What it read.
     pub depends: Depends,
-    /// What has to be watched.
-    pub watches: BTreeSet<(ClusterName, WatchKey)>,
     /// Complete reads that are wanted.
     pub relists: BTreeSet<(ClusterName, WatchKey)>,
     /// Clusters that leave without anybody having asked for it, and how many sets that takes.

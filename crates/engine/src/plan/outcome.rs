@@ -27,7 +27,7 @@ impl Planner<'_, '_> {
         published: Vec<RecordSet>,
         found: BTreeMap<ClusterName, Found>,
         shared: Option<SharedPlan>,
-        names: BTreeMap<ClusterName, Named>,
+        mut names: BTreeMap<ClusterName, Named>,
         plan: &mut HostnamePlan,
     ) -> View {
         let live = clusters::live_sets(&published, &self.input.config.hub);
@@ -37,7 +37,7 @@ impl Planner<'_, '_> {
             published.len() + usize::from(present.claim.is_some()) + cluster_names::count(self.zone.records, &names);
         plan.owned = (owned, live.values().sum());
         for (name, found) in found {
-            let named = names.get(&name).cloned().unwrap_or_default();
+            let named = names.remove(&name).unwrap_or_default();
             let state = shared.as_ref().and_then(|shared| shared.clusters.get(&name));
             let cluster = ClusterView {
                 cluster_hostname: named.name,
@@ -128,7 +128,10 @@ impl Planner<'_, '_> {
         left.extend(self.unreadable_members());
         left.extend(self.paused().then(|| paused().message));
         let holds = view.clusters.values().any(|cluster| !cluster.left.is_empty());
-        let open = plan.progress.values().any(|progress| !progress.left.is_empty());
+        let open = plan
+            .progress
+            .values()
+            .any(|progress| progress.in_zone || !progress.left.is_empty());
         let pending = self.zone.change.as_ref().is_some_and(|(_, pending)| pending.is_some());
         let unreadable = !self.unreadable_members().is_empty();
         if shared == 0
@@ -155,10 +158,7 @@ fn paused() -> Problem {
 
 fn progress(cluster: &ClusterView, in_zone: bool, holds: bool) -> Progress {
     let mut left = cluster.left.clone();
-    if in_zone {
-        left.push("a set of the shared name".to_owned());
-    }
-    if holds && left.is_empty() {
+    if holds && !in_zone && left.is_empty() {
         left.extend(
             cluster
                 .cluster_hostname
@@ -173,6 +173,7 @@ fn progress(cluster: &ClusterView, in_zone: bool, holds: bool) -> Progress {
         drained: clock.is_some_and(|clock| clock.drained),
         safe_at: clock.and_then(|clock| clock.safe_at),
         last_serving: cluster.draining() && cluster.last_serving().is_some(),
+        in_zone,
         left,
     }
 }

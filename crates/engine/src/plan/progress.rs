@@ -27,7 +27,9 @@ pub struct Progress {
     pub safe_at: Option<Wall>,
     /// Why it is not withdrawn, if it is the last that serves.
     pub last_serving: bool,
-    /// Whether anything of the cluster is left: sets, cluster name, DNSEndpoint.
+    /// Whether it has a set of the shared name.
+    pub in_zone: bool,
+    /// What else of the cluster is left: cluster name, DNSEndpoint.
     pub left: Vec<String>,
 }
 
@@ -57,11 +59,14 @@ pub fn sum<'a>(progress: impl IntoIterator<Item = (&'a HostnameKey, &'a Progress
             drained,
             safe_at,
             last_serving,
+            in_zone,
             left,
         },
     ) in progress
     {
-        sum.left.extend(left.iter().map(|left| format!("{key}: {left}")));
+        let set = in_zone.then_some("a set of the shared name");
+        let left = left.iter().map(String::as_str).chain(set);
+        sum.left.extend(left.map(|left| format!("{key}: {left}")));
         if *last_serving {
             sum.last_serving.push(key.clone());
         }

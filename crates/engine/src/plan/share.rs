@@ -20,11 +20,21 @@ pub struct Share {
     pub addresses: Vec<String>,
 }
 
+/// Whether a cluster can be in an answer; `None`: it has no set with its identifier.
+pub fn answers(published: &[RecordSet], hub: &HubId, cluster: &ClusterName) -> Option<bool> {
+    main_set(published, hub, cluster).map(|set| weight(&set.routing) != Some(0))
+}
+
+/// A cluster's set with the greatest weight.
+fn main_set<'a>(published: &'a [RecordSet], hub: &HubId, cluster: &ClusterName) -> Option<&'a RecordSet> {
+    let own_sets = published.iter().filter(|set| own(set, hub, cluster));
+    own_sets.max_by_key(|set| weight(&set.routing).unwrap_or(u8::MAX))
+}
+
 /// The share of a cluster; `None`: it has no set with its identifier. Families may differ, when one is kept because
 /// nobody else serves it: then the one with the greater weight tells.
 pub fn of(published: &[RecordSet], shared: &SharedName, hub: &HubId, cluster: &ClusterName) -> Option<Share> {
-    let own_sets = published.iter().filter(|set| own(set, hub, cluster));
-    let set = own_sets.max_by_key(|set| weight(&set.routing).unwrap_or(u8::MAX))?;
+    let set = main_set(published, hub, cluster)?;
     let group = |other: &&RecordSet| other.name == set.name && other.record_type == set.record_type;
     let own_weight = weight(&set.routing);
     let total: u32 = published
@@ -73,5 +83,5 @@ fn weight(routing: &Routing) -> Option<u8> {
 /// Whether a set answers for this cluster under the shared name: by its identifier, or as the only simple one.
 fn own(set: &RecordSet, hub: &HubId, cluster: &ClusterName) -> bool {
     let answers = matches!(set.record_type, RecordType::A | RecordType::Aaaa | RecordType::Cname);
-    answers && set.routing.id().and_then(|id| id.cluster(hub)).as_ref() == Some(cluster)
+    answers && set.routing.id().is_some_and(|id| id.is_of(hub, cluster))
 }

@@ -37,7 +37,7 @@ impl Dialect {
     /// the zone.
     pub fn txt_name(&self, name: &RecordName, record_type: RecordType, zone: &DnsName) -> Option<RecordName> {
         let (label, rest) = name.as_str().split_once('.')?;
-        let text = format!("{}.{rest}", self.front(label, record_type));
+        let text = [self.front(label, record_type).as_str(), ".", rest].concat();
         // Not `parse`: a wildcard's TXT has its asterisk inside a label, where it is an ordinary character.
         let fits = text.len() <= 253 && text.split('.').all(|label| (1..=63).contains(&label.len()));
         fits.then(|| DnsName::from_route53(&text))
@@ -49,19 +49,26 @@ impl Dialect {
         // V0_22 is the one version so far; another one decides here by its own rule.
         let DialectVersion::V0_22 = self.version;
         let kind = record_type.as_str().to_ascii_lowercase();
-        let (prefix, suffix) = match &self.affix {
-            Affix::None => ("", ""),
-            Affix::Prefix(prefix) => (prefix.as_ref(), ""),
-            Affix::Suffix(suffix) => ("", suffix.as_ref()),
-        };
         let label = match &self.wildcard_replacement {
             Some(replacement) if label == "*" => replacement.as_str(),
             _ => label,
         };
-        let templated = prefix.contains(TYPE_TEMPLATE) || suffix.contains(TYPE_TEMPLATE);
-        let own = if templated { String::new() } else { format!("{kind}-") };
-        let affix = |text: &str| text.replace(TYPE_TEMPLATE, &kind);
-        format!("{}{own}{label}{}", affix(prefix), affix(suffix))
+        let with_kind = |affix: &str| {
+            affix
+                .contains(TYPE_TEMPLATE)
+                .then(|| affix.replace(TYPE_TEMPLATE, &kind))
+        };
+        match &self.affix {
+            Affix::None => [&kind, "-", label].concat(),
+            Affix::Prefix(prefix) => match with_kind(prefix) {
+                Some(prefix) => [&prefix, label].concat(),
+                None => [prefix, kind.as_str(), "-", label].concat(),
+            },
+            Affix::Suffix(suffix) => match with_kind(suffix) {
+                Some(suffix) => [label, &suffix].concat(),
+                None => [&kind, "-", label, suffix].concat(),
+            },
+        }
     }
 
     /// How long the first label of a name may be so that every ownership TXT it may need has labels of at most 63

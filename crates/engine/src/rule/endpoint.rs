@@ -30,7 +30,11 @@ const DEFAULT_TTL: u32 = 300;
 /// The first 16 hexadecimal digits of a text's SHA-256.
 pub fn short_hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let first = digest
+        .iter()
+        .take(8)
+        .fold(0, |first: u64, byte| first << 8 | u64::from(*byte));
+    format!("{first:016x}")
 }
 
 /// The name of a hostname's DNSEndpoint in every member: the same after a restore.

@@ -8,6 +8,7 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use truce_api::Reason;
 
@@ -16,11 +17,14 @@ use crate::reason::Problem;
 use crate::time::Wall;
 use crate::value::dns_name::RecordName;
 use crate::value::ids::HostnameKey;
+use crate::world::keys::Keys;
 
 /// The names of one zone with all who want each; changed hostname by hostname.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reservations {
-    wanted: BTreeMap<ByText, Wanted>,
+    wanted: BTreeMap<ByText, Keys>,
+    /// The names that several want.
+    contested: BTreeSet<RecordName>,
     hostnames: BTreeMap<HostnameKey, Wishes>,
 }
 
@@ -55,22 +59,6 @@ impl PartialOrd for ByText {
     }
 }
 
-/// Who wants a name. Nearly always it is one, and there are hundreds of thousands of names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Wanted {
-    One(HostnameKey),
-    Several(BTreeSet<HostnameKey>),
-}
-
-impl Wanted {
-    fn keys(&self) -> Vec<&HostnameKey> {
-        match self {
-            Self::One(key) => vec![key],
-            Self::Several(keys) => keys.iter().collect(),
-        }
-    }
-}
-
 impl Reservations {
     /// Replaces what a hostname wants; `None` when it wants nothing any more. Returns the others whose standing that
     /// may have changed.
@@ -83,8 +71,9 @@ impl Reservations {
         for name in before.iter().flat_map(|wishes| wishes.names.keys()) {
             self.leave(name, key, &mut touched);
         }
+        let shared = Arc::new(key.clone());
         for name in wishes.iter().flat_map(|wishes| wishes.names.keys()) {
-            self.enter(name, key, &mut touched);
+            self.enter(name, &shared, &mut touched);
         }
         if let Some(wishes) = wishes {
             self.hostnames.insert(key.clone(), wishes);
@@ -95,8 +84,7 @@ impl Reservations {
 
     /// Who has a name; `None` if nobody wants it.
     pub fn holder(&self, name: &RecordName) -> Option<&HostnameKey> {
-        let keys = self.wanted.get(name.as_str())?.keys();
-        keys.into_iter().min_by_key(|key| {
+        self.wanted.get(name.as_str())?.iter().min_by_key(|key| {
             let wishes = self.hostnames.get(*key);
             let held = wishes.and_then(|wishes| wishes.names.get(name)).copied();
             (held != Some(true), wishes.map(|wishes| wishes.created), *key)
@@ -111,12 +99,19 @@ impl Reservations {
             .into_iter()
             .flat_map(|wishes| wishes.names.keys());
         let other = |name| Some((name, self.holder(name).filter(|holder| *holder != key)?));
-        names.filter_map(other).collect()
+        names
+            .filter(|name| self.contested.contains(*name))
+            .filter_map(other)
+            .collect()
     }
 
     /// All that want a name.
     pub fn wanting(&self, name: &RecordName) -> Vec<&HostnameKey> {
-        self.wanted.get(name.as_str()).map(Wanted::keys).unwrap_or_default()
+        self.wanted
+            .get(name.as_str())
+            .into_iter()
+            .flat_map(Keys::iter)
+            .collect()
     }
 
     /// Whether the hostname is known here.
@@ -124,33 +119,24 @@ impl Reservations {
         self.hostnames.contains_key(key)
     }
 
-    fn enter(&mut self, name: &RecordName, key: &HostnameKey, touched: &mut BTreeSet<HostnameKey>) {
+    fn enter(&mut self, name: &RecordName, key: &Arc<HostnameKey>, touched: &mut BTreeSet<HostnameKey>) {
         let Some(wanted) = self.wanted.get_mut(name.as_str()) else {
-            self.wanted.insert(ByText(name.clone()), Wanted::One(key.clone()));
+            self.wanted.insert(ByText(name.clone()), Keys::One(key.clone()));
             return;
         };
-        touched.extend(wanted.keys().into_iter().cloned());
-        let mut keys: BTreeSet<_> = wanted.keys().into_iter().cloned().collect();
-        keys.insert(key.clone());
-        *wanted = Wanted::Several(keys);
+        touched.extend(wanted.iter().cloned());
+        wanted.insert(key);
+        self.contested.insert(name.clone());
     }
 
     fn leave(&mut self, name: &RecordName, key: &HostnameKey, touched: &mut BTreeSet<HostnameKey>) {
-        let Some(wanted) = self.wanted.get_mut(name.as_str()) else {
-            return;
-        };
-        let left: BTreeSet<_> = wanted
-            .keys()
-            .into_iter()
-            .filter(|other| *other != key)
-            .cloned()
-            .collect();
-        touched.extend(left.iter().cloned());
-        let mut keys = left.into_iter();
-        match (keys.next(), keys.next()) {
-            (None, _) => drop(self.wanted.remove(name.as_str())),
-            (Some(only), None) => *wanted = Wanted::One(only),
-            (Some(first), Some(second)) => *wanted = Wanted::Several([first, second].into_iter().chain(keys).collect()),
+        let left = self.wanted.remove(name.as_str()).and_then(|keys| keys.without(key));
+        if !matches!(left, Some(Keys::Several(_))) {
+            self.contested.remove(name);
+        }
+        if let Some(left) = left {
+            touched.extend(left.iter().cloned());
+            self.wanted.insert(ByText(name.clone()), left);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::time::Wall;
 use crate::value::address::Address;
 use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::elb;
-use crate::value::ids::{ClusterName, HubId, SetIdentifier};
+use crate::value::ids::{ClusterName, HubId};
 use crate::value::owned::is_placeholder;
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
 use crate::value::region::Region;
@@ -140,10 +140,10 @@ pub fn published_address(
     hub: &HubId,
     cluster: &ClusterName,
 ) -> Option<Address> {
-    let id = SetIdentifier::of_cluster(hub, cluster);
-    let own = published.iter().filter(|set| set.routing.id() == Some(&id));
-    let ip_name = shared.group(&Group::Ip(cluster.clone())).ok();
-    address_of(own, published, ip_name.as_ref())
+    let own = published
+        .iter()
+        .filter(|set| set.routing.id().is_some_and(|id| id.is_of(hub, cluster)));
+    address_of(own, published, || shared.group(&Group::Ip(cluster.clone())).ok())
 }
 
 /// The address of a simple set under the shared name itself, which is that of the one cluster under simple routing;
@@ -155,14 +155,14 @@ pub fn published_simple(published: &[RecordSet], shared: &SharedName) -> Option<
     let ip_name = target
         .map(|name| RecordName::listed(name.as_str()))
         .filter(|name| shared.covers(name));
-    address_of(published.iter().filter(simple), published, ip_name.as_ref())
+    address_of(published.iter().filter(simple), published, || ip_name)
 }
 
 /// The address that sets of one cluster make up; behind a CNAME to `ip_name` stand the IPs under that name.
 fn address_of<'s>(
     own: impl Iterator<Item = &'s RecordSet>,
     published: &'s [RecordSet],
-    ip_name: Option<&RecordName>,
+    ip_name: impl FnOnce() -> Option<RecordName>,
 ) -> Option<Address> {
     let mut ips: Vec<IpAddr> = Vec::new();
     let (mut alias, mut dual_stack, mut name) = (None, false, None);
@@ -185,7 +185,7 @@ fn address_of<'s>(
     }
     match name {
         None => Address::from_ips(ips),
-        Some(name) if ip_name.is_some_and(|ip_name| *ip_name.name() == name) => {
+        Some(name) if ip_name().is_some_and(|ip_name| *ip_name.name() == name) => {
             let behind = published
                 .iter()
                 .filter(|set| set.name.name() == &name && set.routing == Routing::Simple);

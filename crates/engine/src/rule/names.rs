@@ -39,15 +39,16 @@ pub struct Names {
 pub struct ClusterHostname {
     /// The name itself.
     pub name: RecordName,
-    /// Its ownership TXTs by the type of the record: A and AAAA, and CNAME where that is not too long.
-    pub txts: BTreeMap<RecordType, RecordName>,
+    /// Its ownership TXTs in the order of `TYPES`: of A and AAAA, and of CNAME where that is not too long.
+    pub txts: Vec<RecordName>,
 }
 
 impl Names {
-    /// The names that nobody else may have.
-    pub fn reserved(&self) -> BTreeSet<RecordName> {
-        let clusters = self.clusters.values().flatten();
-        let of_clusters = clusters.flat_map(|cluster| [&cluster.name].into_iter().chain(cluster.txts.values()));
+    /// The names that nobody else may have, of the clusters that are `wanted`.
+    pub fn reserved(&self, wanted: impl Fn(&ClusterName) -> bool) -> BTreeSet<RecordName> {
+        let clusters = self.clusters.iter().filter(|(cluster, _)| wanted(cluster));
+        let clusters = clusters.filter_map(|(_, cluster)| cluster.as_ref().ok());
+        let of_clusters = clusters.flat_map(|cluster| [&cluster.name].into_iter().chain(&cluster.txts));
         let own = [self.shared.name(), self.shared.claim()];
         let twin = beside_wildcard(self.shared.name());
         own.into_iter().chain(of_clusters).cloned().chain(twin).collect()
@@ -74,14 +75,19 @@ pub fn names<'a>(
     };
     let clusters: Vec<_> = clusters.into_iter().collect();
     let shared = with_room(name, &clusters)?;
+    let Some(template) = &spec.cluster_hostname else {
+        let clusters = BTreeMap::new();
+        return Ok(Names { shared, clusters });
+    };
+    let (name, parent) = split(hostname, domain);
+    let template = template.replace("{name}", name);
     let of = |(cluster, dialect): (&ClusterName, &Dialect)| {
-        let template = spec.cluster_hostname.as_deref()?;
-        let read = cluster_hostname(template, hostname, domain, cluster, dialect);
-        Some((cluster.clone(), read))
+        let read = cluster_hostname(&template, parent, domain, cluster, dialect);
+        (cluster.clone(), read)
     };
     Ok(Names {
         shared,
-        clusters: clusters.into_iter().filter_map(of).collect(),
+        clusters: clusters.into_iter().map(of).collect(),
     })
 }
 
@@ -96,37 +102,44 @@ fn with_room(name: RecordName, clusters: &[(&ClusterName, &Dialect)]) -> Result<
     };
     let shared = SharedName::new(name).map_err(too_long)?;
     let region = Region::known(LONGEST_REGION).map(Group::SecondaryRegion);
-    let ips = clusters.iter().map(|(cluster, _)| Group::Ip((*cluster).clone()));
+    // Whether a group fits is a matter of length alone.
+    let longest = clusters.iter().max_by_key(|(cluster, _)| cluster.as_str().len());
+    let ips = longest.map(|(cluster, _)| Group::Ip((*cluster).clone()));
     for group in region.into_iter().chain(ips) {
         shared.group(&group).map_err(too_long)?;
     }
     Ok(shared)
 }
 
-fn cluster_hostname(
-    template: &str,
-    hostname: &DnsName,
-    domain: &DnsName,
-    cluster: &ClusterName,
-    dialect: &Dialect,
-) -> Result<ClusterHostname, Problem> {
-    let (name, parent) = match hostname.as_str().split_once('.') {
+/// What `{name}` stands for, and what the cluster names lie below.
+fn split<'a>(hostname: &'a DnsName, domain: &'a DnsName) -> (&'a str, &'a str) {
+    match hostname.as_str().split_once('.') {
         _ if hostname == domain => (APEX, hostname.as_str()),
         Some(("*", parent)) => (ANY, parent),
         Some((label, parent)) => (label, parent),
         None => (hostname.as_str(), domain.as_str()),
-    };
-    let label = template.replace("{name}", name).replace("{cluster}", cluster.as_str());
+    }
+}
+
+/// `template` has its `{name}` filled in already.
+fn cluster_hostname(
+    template: &str,
+    parent: &str,
+    domain: &DnsName,
+    cluster: &ClusterName,
+    dialect: &Dialect,
+) -> Result<ClusterHostname, Problem> {
+    let label = template.replace("{cluster}", cluster.as_str());
     let too_long = || label_too_long(&label, parent, cluster, dialect);
     let full = DnsName::parse(&format!("{label}.{parent}")).map_err(|_| too_long())?;
     let name = RecordName::within(full, domain).ok_or_else(too_long)?;
-    let txt = |record_type| Some((record_type, dialect.txt_name(&name, record_type, domain)?));
-    let txts: BTreeMap<_, _> = TYPES.into_iter().filter_map(txt).collect();
-    let fits = [RecordType::A, RecordType::Aaaa]
-        .iter()
-        .all(|needed| txts.contains_key(needed));
-    if !fits {
-        return Err(too_long());
+    let mut txts = Vec::with_capacity(TYPES.len());
+    for record_type in TYPES {
+        match dialect.txt_name(&name, record_type, domain) {
+            Some(txt) => txts.push(txt),
+            None if record_type == RecordType::Cname => {}
+            None => return Err(too_long()),
+        }
     }
     Ok(ClusterHostname { name, txts })
 }
@@ -176,7 +189,7 @@ mod tests {
 
     fn reserved(hostname: &str, template: &str) -> Vec<String> {
         let names = with(hostname, template, &PLAIN);
-        names.reserved().iter().map(ToString::to_string).collect()
+        names.reserved(|_| true).iter().map(ToString::to_string).collect()
     }
 
     fn sorted(names: &[&str]) -> Vec<String> {
@@ -245,10 +258,7 @@ mod tests {
             let label = |length: usize| format!("{}.example.com", "a".repeat(length - "-east".len()));
             let fits = with(&label(limit), "{name}-{cluster}", &dialect);
             let fits = fits.clusters.into_values().next().unwrap().unwrap();
-            assert!(
-                !fits.txts.contains_key(&RecordType::Cname),
-                "cname- is one character longer"
-            );
+            assert!(fits.txts.len() == 2, "cname- is one character longer");
             let names = with(&label(limit + 1), "{name}-{cluster}", &dialect);
             let problem = names.clusters.values().next().unwrap().clone().unwrap_err();
             assert_eq!(problem.reason, Reason::LabelTooLong);
@@ -258,7 +268,7 @@ mod tests {
                 problem.message
             );
             // The shared name goes on.
-            assert_eq!(names.reserved().len(), 2);
+            assert_eq!(names.reserved(|_| true).len(), 2);
         }
     }
 

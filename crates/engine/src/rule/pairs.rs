@@ -151,7 +151,9 @@ impl Place<'_> {
             }
         }
         // Written before the member had an ExternalDNS with an affix of its own.
-        let plain = PLAIN.txt_name(self.name, record_type, self.zone).filter(|p| *p != name);
+        let other = (*self.dialect != PLAIN).then_some(PLAIN);
+        let plain = other.and_then(|plain| plain.txt_name(self.name, record_type, self.zone));
+        let plain = plain.filter(|plain| *plain != name);
         let hubs = |set: &&RecordSet| self.holder(set) == Some(Holder::Hub);
         let hub_held = proofs.iter().all(|(holder, _)| *holder == Holder::Hub);
         if let (Some(plain), true) = (plain, hub_held) {

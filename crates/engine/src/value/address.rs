@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +20,12 @@ pub const PLACEHOLDER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// A usable address of one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Address {
-    /// IP addresses, at least one of either family.
+    /// IP addresses, at least one of either family; sorted, none twice.
     Ips {
         /// IPv4.
-        v4: BTreeSet<Ipv4Addr>,
+        v4: Arc<[Ipv4Addr]>,
         /// IPv6.
-        v6: BTreeSet<Ipv6Addr>,
+        v6: Arc<[Ipv6Addr]>,
     },
     /// An AWS load balancer, published as an alias record.
     Alias {
@@ -60,7 +61,10 @@ impl Address {
                 IpAddr::V6(ip) => drop(v6.insert(ip)),
             }
         }
-        (!v4.is_empty() || !v6.is_empty()).then_some(Self::Ips { v4, v6 })
+        (!v4.is_empty() || !v6.is_empty()).then(|| Self::Ips {
+            v4: v4.into_iter().collect(),
+            v6: v6.into_iter().collect(),
+        })
     }
 
     /// From a load balancer's name: an alias if AWS's name for it tells its hosted zone, else a name.

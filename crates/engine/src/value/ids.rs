@@ -148,8 +148,16 @@ impl SetIdentifier {
 
     /// The cluster, if this is `<hub id>/<cluster>` of `hub`.
     pub fn cluster(&self, hub: &HubId) -> Option<ClusterName> {
-        let rest = self.0.strip_prefix(hub.as_str())?.strip_prefix('/')?;
-        ClusterName::parse(rest).ok()
+        ClusterName::parse(self.within(hub)?).ok()
+    }
+
+    /// Whether this is `<hub id>/<cluster>` of these two.
+    pub fn is_of(&self, hub: &HubId, cluster: &ClusterName) -> bool {
+        self.within(hub) == Some(cluster.as_str())
+    }
+
+    fn within(&self, hub: &HubId) -> Option<&str> {
+        self.0.strip_prefix(hub.as_str())?.strip_prefix('/')
     }
 }
 

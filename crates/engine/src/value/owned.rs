@@ -148,6 +148,6 @@ pub fn is_placeholder(set: &RecordSet) -> bool {
     let RecordData::Values { values, .. } = &set.data else {
         return false;
     };
-    let only = values.len() == 1 && values.iter().all(|v| **v == *PLACEHOLDER.to_string());
-    set.record_type == RecordType::A && set.routing == Routing::Simple && only
+    let simple = set.record_type == RecordType::A && set.routing == Routing::Simple;
+    simple && values.len() == 1 && values.iter().all(|value| value.parse() == Ok(PLACEHOLDER))
 }

@@ -107,7 +107,7 @@ pub enum RecordData {
         /// Seconds.
         ttl: u32,
         /// Sorted; order has no meaning to Route 53.
-        values: Vec<Arc<str>>,
+        values: Arc<[Arc<str>]>,
     },
     /// An alias; it has no TTL of its own.
     Alias {
@@ -127,7 +127,10 @@ impl RecordData {
     pub fn values(ttl: u32, values: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {
         let mut values: Vec<Arc<str>> = values.into_iter().map(Into::into).collect();
         values.sort();
-        Self::Values { ttl, values }
+        Self::Values {
+            ttl,
+            values: values.into(),
+        }
     }
 }
 

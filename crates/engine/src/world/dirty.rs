@@ -4,11 +4,13 @@
 //! A rule that reads a fact without this is the classic bug of incremental planners; law 13 looks for it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::event::MemberKind;
+use crate::event::{MemberKind, WatchKey};
 use crate::value::dns_name::RecordName;
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 
+use super::keys::Keys;
 use super::seen::Touched;
 
 /// What one hostname's plan read.
@@ -24,14 +26,25 @@ pub struct Depends {
     pub names: BTreeSet<RecordName>,
 }
 
+impl Depends {
+    /// What has to be watched for it.
+    pub fn watches(&self) -> BTreeSet<(ClusterName, WatchKey)> {
+        let watch = |(cluster, object): &(ClusterName, Touched)| {
+            let (kind, namespace) = (object.kind, object.namespace.to_string());
+            (cluster.clone(), WatchKey { kind, namespace })
+        };
+        self.objects.iter().map(watch).collect()
+    }
+}
+
 /// Who reads what.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     of: BTreeMap<HostnameKey, Depends>,
-    by_cluster: BTreeMap<ClusterName, BTreeSet<HostnameKey>>,
-    by_object: BTreeMap<(ClusterName, Touched), BTreeSet<HostnameKey>>,
-    by_zone: BTreeMap<ZoneRef, BTreeSet<HostnameKey>>,
-    by_name: BTreeMap<RecordName, BTreeSet<HostnameKey>>,
+    by_cluster: BTreeMap<ClusterName, Keys>,
+    by_object: BTreeMap<(ClusterName, Touched), Keys>,
+    by_zone: BTreeMap<ZoneRef, Keys>,
+    by_name: BTreeMap<RecordName, Keys>,
 }
 
 impl Index {
@@ -65,18 +78,15 @@ impl Index {
             zone,
             names,
         } = &depends;
-        for cluster in clusters {
-            self.by_cluster.entry(cluster.clone()).or_default().insert(key.clone());
-        }
-        for object in objects {
-            self.by_object.entry(object.clone()).or_default().insert(key.clone());
-        }
-        if let Some(zone) = zone {
-            self.by_zone.entry(zone.clone()).or_default().insert(key.clone());
-        }
-        for name in names {
-            self.by_name.entry(name.clone()).or_default().insert(key.clone());
-        }
+        let shared = Arc::new(key.clone());
+        clusters
+            .iter()
+            .for_each(|cluster| insert(&mut self.by_cluster, cluster, &shared));
+        objects
+            .iter()
+            .for_each(|object| insert(&mut self.by_object, object, &shared));
+        zone.iter().for_each(|zone| insert(&mut self.by_zone, zone, &shared));
+        names.iter().for_each(|name| insert(&mut self.by_name, name, &shared));
         self.of.insert(key.clone(), depends);
     }
 
@@ -87,7 +97,7 @@ impl Index {
 
     /// Hostnames that depend on a cluster.
     pub fn of_cluster(&self, cluster: &ClusterName) -> impl Iterator<Item = &HostnameKey> {
-        self.by_cluster.get(cluster).into_iter().flatten()
+        self.by_cluster.get(cluster).into_iter().flat_map(Keys::iter)
     }
 
     /// Hostnames that depend on an object of a member.
@@ -95,7 +105,7 @@ impl Index {
         self.by_object
             .get(&(cluster.clone(), object.clone()))
             .into_iter()
-            .flatten()
+            .flat_map(Keys::iter)
     }
 
     /// Hostnames that depend on any object of a kind in a namespace of a member.
@@ -107,35 +117,39 @@ impl Index {
     ) -> impl Iterator<Item = &'a HostnameKey> {
         let first = Touched {
             kind,
-            namespace: namespace.to_owned(),
-            name: String::new(),
+            namespace: namespace.into(),
+            name: "".into(),
         };
         let range = self.by_object.range((cluster.clone(), first)..);
         let inside = move |(c, object): &(ClusterName, Touched)| {
-            c == cluster && object.kind == kind && object.namespace == namespace
+            c == cluster && object.kind == kind && *object.namespace == *namespace
         };
         range
             .take_while(move |(key, _)| inside(key))
-            .flat_map(|(_, hostnames)| hostnames)
+            .flat_map(|(_, hostnames)| hostnames.iter())
     }
 
     /// Hostnames that depend on a name that they do not reserve.
     pub fn of_name(&self, name: &RecordName) -> impl Iterator<Item = &HostnameKey> {
-        self.by_name.get(name).into_iter().flatten()
+        self.by_name.get(name).into_iter().flat_map(Keys::iter)
     }
 
     /// Hostnames of a zone.
     pub fn of_zone(&self, zone: &ZoneRef) -> impl Iterator<Item = &HostnameKey> {
-        self.by_zone.get(zone).into_iter().flatten()
+        self.by_zone.get(zone).into_iter().flat_map(Keys::iter)
     }
 }
 
-fn remove<K: Ord>(map: &mut BTreeMap<K, BTreeSet<HostnameKey>>, key: &K, hostname: &HostnameKey) {
-    if let Some(set) = map.get_mut(key) {
-        set.remove(hostname);
-        if set.is_empty() {
-            map.remove(key);
-        }
+fn insert<K: Ord + Clone>(map: &mut BTreeMap<K, Keys>, key: &K, hostname: &Arc<HostnameKey>) {
+    match map.get_mut(key) {
+        Some(keys) => keys.insert(hostname),
+        None => drop(map.insert(key.clone(), Keys::One(hostname.clone()))),
+    }
+}
+
+fn remove<K: Ord + Clone>(map: &mut BTreeMap<K, Keys>, key: &K, hostname: &HostnameKey) {
+    if let Some(keys) = map.remove(key).and_then(|keys| keys.without(hostname)) {
+        map.insert(key.clone(), keys);
     }
 }
 

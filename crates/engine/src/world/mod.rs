@@ -7,6 +7,7 @@ pub mod apply;
 pub mod dirty;
 pub mod drains;
 pub mod hostnames;
+pub mod keys;
 pub mod members;
 pub mod records;
 pub mod seen;

@@ -12,7 +12,7 @@ use crate::value::record::{RecordData, RecordSet, SetKey};
 /// The record sets of a zone, as far as they were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Records {
-    by_name: BTreeMap<RecordName, Vec<RecordSet>>,
+    by_name: BTreeMap<RecordName, Box<[RecordSet]>>,
     count: usize,
     /// Who has aliases to a name: target, then the aliases' names.
     aliases: BTreeMap<DnsName, BTreeSet<RecordName>>,
@@ -21,24 +21,26 @@ pub struct Records {
 impl Records {
     /// The sets of one name, sorted; none if there are none.
     pub fn at(&self, name: &RecordName) -> &[RecordSet] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
+        self.by_name.get(name).map_or(&[], AsRef::as_ref)
     }
 
     /// Replaces the sets of one name; whether that changed anything.
     pub fn set(&mut self, name: &RecordName, mut sets: Vec<RecordSet>) -> bool {
         sets.sort();
-        let before = self.by_name.get(name).map_or(0, Vec::len);
-        let changed = self.at(name) != sets.as_slice();
-        self.count = self.count - before + sets.len();
-        if changed {
-            self.index_aliases(name, &sets);
+        let before = self.at(name);
+        if before == sets.as_slice() {
+            return false;
         }
+        self.count = self.count - before.len() + sets.len();
+        self.index_aliases(name, &sets);
         if sets.is_empty() {
             self.by_name.remove(name);
         } else {
-            self.by_name.insert(name.clone(), sets);
+            // One text for all of them: a zone has tens of thousands of names.
+            sets.iter_mut().for_each(|set| set.name = name.clone());
+            self.by_name.insert(name.clone(), sets.into());
         }
-        changed
+        true
     }
 
     /// The hub's own batch, which Route 53 accepted (its lists are read-your-writes): the names it changed. A change
@@ -126,7 +128,7 @@ impl Records {
 
     /// All names with their sets, in Route 53's order.
     pub fn iter(&self) -> impl Iterator<Item = (&RecordName, &[RecordSet])> {
-        self.by_name.iter().map(|(name, sets)| (name, sets.as_slice()))
+        self.by_name.iter().map(|(name, sets)| (name, sets.as_ref()))
     }
 
     /// The names at or below `name`, in Route 53's order.
@@ -134,7 +136,7 @@ impl Records {
         self.by_name
             .range(name.clone()..)
             .take_while(move |(other, _)| other.name().is_within(name.name()))
-            .map(|(name, sets)| (name, sets.as_slice()))
+            .map(|(name, sets)| (name, sets.as_ref()))
     }
 
     /// The names beside `claim` whose label continues its own, and the claim itself, in Route 53's order.
@@ -153,7 +155,7 @@ impl Records {
         self.by_name
             .range(first..)
             .take_while(move |(name, _)| stays(name))
-            .map(|(name, sets)| (name, sets.as_slice()))
+            .map(|(name, sets)| (name, sets.as_ref()))
     }
 }
 

@@ -3,7 +3,8 @@
 //! Invariant: nothing is forgotten because the member cannot be reached; it becomes stale. An object counts as absent
 //! only while its watch is fresh. Deliberately absent: what the objects mean (`rule/`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,9 +77,12 @@ pub struct Seen {
     pub trusted: bool,
     /// When something was last heard of it.
     pub last_seen: Option<Wall>,
-    services: BTreeMap<(String, String), ServiceSeen>,
-    endpoints: BTreeMap<(String, String), DnsEndpointSeen>,
+    services: Objects<ServiceSeen>,
+    endpoints: Objects<DnsEndpointSeen>,
 }
+
+/// Objects of one kind, by namespace and name.
+type Objects<T> = BTreeMap<String, BTreeMap<String, T>>;
 
 impl Default for Seen {
     fn default() -> Self {
@@ -103,9 +107,9 @@ pub struct Touched {
     /// Its kind.
     pub kind: MemberKind,
     /// Its namespace.
-    pub namespace: String,
+    pub namespace: Arc<str>,
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 impl Seen {
@@ -137,30 +141,30 @@ impl Seen {
 
     /// A Service as far as it is known.
     pub fn service(&self, namespace: &str, name: &str) -> Observed<Option<&ServiceSeen>> {
-        let found = self.services.get(&(namespace.to_owned(), name.to_owned()));
+        let found = self.services.get(namespace).and_then(|objects| objects.get(name));
         self.observed(MemberKind::Service, namespace, found)
     }
 
     /// A DNSEndpoint of Truce as far as it is known.
     pub fn endpoint(&self, namespace: &str, name: &str) -> Observed<Option<&DnsEndpointSeen>> {
-        let found = self.endpoints.get(&(namespace.to_owned(), name.to_owned()));
+        let found = self.endpoints.get(namespace).and_then(|objects| objects.get(name));
         self.observed(MemberKind::DnsEndpoint, namespace, found)
     }
 
     /// The hostname that a DNSEndpoint names as its own, as far as the object is there.
     pub fn hostname_of(&self, touched: &Touched) -> Option<HostnameKey> {
-        let object = self.endpoints.get(&(touched.namespace.clone(), touched.name.clone()))?;
-        hostname_named(object)
+        let objects = self.endpoints.get(&*touched.namespace)?;
+        hostname_named(objects.get(&*touched.name)?)
     }
 
     /// The hostnames that the DNSEndpoints name as theirs.
     pub fn hostnames(&self) -> impl Iterator<Item = HostnameKey> {
-        self.endpoints.values().filter_map(hostname_named)
+        self.endpoints().filter_map(hostname_named)
     }
 
     /// All DNSEndpoints of Truce that were seen.
     pub fn endpoints(&self) -> impl Iterator<Item = &DnsEndpointSeen> {
-        self.endpoints.values()
+        self.endpoints.values().flat_map(BTreeMap::values)
     }
 
     /// When the last complete list of a kind in a namespace came.
@@ -197,17 +201,16 @@ impl Seen {
     /// A complete list came: what is not in it does not exist. Returns what changed.
     pub fn listed(&mut self, watch: &WatchKey, objects: Vec<MemberObject>, now: Now) -> Vec<Touched> {
         let (kind, namespace) = (watch.kind, &watch.namespace);
-        let gone: Vec<Touched> = self.names_in(kind, namespace);
+        let mut gone: BTreeSet<Touched> = self.names_in(kind, namespace);
         let mut touched = Vec::new();
-        let mut kept = Vec::new();
         for object in objects {
             let key = key_of(&object);
+            gone.remove(&key);
             if self.applied(object, now).is_some() {
-                touched.push(key.clone());
+                touched.push(key);
             }
-            kept.push(key);
         }
-        for object in gone.into_iter().filter(|object| !kept.contains(object)) {
+        for object in gone {
             self.remove(&object);
             touched.push(object);
         }
@@ -223,10 +226,9 @@ impl Seen {
     pub fn applied(&mut self, object: MemberObject, now: Now) -> Option<Touched> {
         self.last_seen = Some(now.wall);
         let touched = key_of(&object);
-        let key = (touched.namespace.clone(), touched.name.clone());
         let changed = match object {
-            MemberObject::Service(new) => self.services.insert(key, new.clone()) != Some(new),
-            MemberObject::DnsEndpoint(new) => self.endpoints.insert(key, new.clone()) != Some(new),
+            MemberObject::Service(new) => put(&mut self.services, &touched, new),
+            MemberObject::DnsEndpoint(new) => put(&mut self.endpoints, &touched, new),
         };
         changed.then_some(touched)
     }
@@ -236,8 +238,8 @@ impl Seen {
         self.last_seen = Some(now.wall);
         let touched = Touched {
             kind: watch.kind,
-            namespace: watch.namespace.clone(),
-            name: name.to_owned(),
+            namespace: watch.namespace.as_str().into(),
+            name: name.into(),
         };
         self.remove(&touched);
         touched
@@ -268,28 +270,56 @@ impl Seen {
         };
     }
 
-    fn names_in(&self, kind: MemberKind, namespace: &str) -> Vec<Touched> {
-        let of = |keys: Vec<&(String, String)>| -> Vec<Touched> {
-            let inside = keys.into_iter().filter(|(ns, _)| ns == namespace);
-            inside
-                .map(|(ns, name)| Touched {
-                    kind,
-                    namespace: ns.clone(),
-                    name: name.clone(),
-                })
-                .collect()
+    fn names_in(&self, kind: MemberKind, namespace: &str) -> BTreeSet<Touched> {
+        let names: Vec<&String> = match kind {
+            MemberKind::Service => self
+                .services
+                .get(namespace)
+                .into_iter()
+                .flat_map(BTreeMap::keys)
+                .collect(),
+            MemberKind::DnsEndpoint => self
+                .endpoints
+                .get(namespace)
+                .into_iter()
+                .flat_map(BTreeMap::keys)
+                .collect(),
         };
-        match kind {
-            MemberKind::Service => of(self.services.keys().collect()),
-            MemberKind::DnsEndpoint => of(self.endpoints.keys().collect()),
-        }
+        let namespace: Arc<str> = namespace.into();
+        let touched = |name: &String| Touched {
+            kind,
+            namespace: namespace.clone(),
+            name: name.as_str().into(),
+        };
+        names.into_iter().map(touched).collect()
     }
 
     fn remove(&mut self, touched: &Touched) {
-        let key = (touched.namespace.clone(), touched.name.clone());
         match touched.kind {
-            MemberKind::Service => drop(self.services.remove(&key)),
-            MemberKind::DnsEndpoint => drop(self.endpoints.remove(&key)),
+            MemberKind::Service => take(&mut self.services, touched),
+            MemberKind::DnsEndpoint => take(&mut self.endpoints, touched),
+        }
+    }
+}
+
+/// Puts an object in its place; whether it is another than before.
+fn put<T: PartialEq>(objects: &mut Objects<T>, key: &Touched, new: T) -> bool {
+    let inside = objects.entry(key.namespace.to_string()).or_default();
+    match inside.get_mut(&*key.name) {
+        Some(old) if *old == new => false,
+        Some(old) => {
+            *old = new;
+            true
+        }
+        None => inside.insert(key.name.to_string(), new).is_none(),
+    }
+}
+
+fn take<T>(objects: &mut Objects<T>, key: &Touched) {
+    if let Some(inside) = objects.get_mut(&*key.namespace) {
+        inside.remove(&*key.name);
+        if inside.is_empty() {
+            objects.remove(&*key.namespace);
         }
     }
 }
@@ -306,8 +336,8 @@ fn key_of(object: &MemberObject) -> Touched {
     };
     Touched {
         kind,
-        namespace: namespace.clone(),
-        name: name.clone(),
+        namespace: namespace.as_str().into(),
+        name: name.as_str().into(),
     }
 }
 
