@@ -17,6 +17,7 @@ use crate::reason::Problem;
 use crate::rule::ambiguous;
 use crate::rule::dialect;
 use crate::rule::hold::Stand;
+use crate::rule::holder::Wishes;
 use crate::time::{Mono, Now};
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use crate::world::World;
@@ -216,6 +217,17 @@ impl Plans {
                     .filter_map(|status| ClusterName::parse(&status.name).ok()),
             );
             accept::wishes(hostname, &placed, &clusters, held)
+        });
+        if zone.reservations.of(key) == wishes.as_ref() {
+            return touched;
+        }
+        let records = zone.runtime.records();
+        let wishes = wishes.map(|Wishes { created, names }| Wishes {
+            created,
+            names: names
+                .into_iter()
+                .map(|(name, held)| (records.share(name), held))
+                .collect(),
         });
         touched.extend(zone.reservations.replace(key, wishes));
         touched

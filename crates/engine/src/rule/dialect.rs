@@ -48,7 +48,12 @@ impl Dialect {
     fn front(&self, label: &str, record_type: RecordType) -> String {
         // V0_22 is the one version so far; another one decides here by its own rule.
         let DialectVersion::V0_22 = self.version;
-        let kind = record_type.as_str().to_ascii_lowercase();
+        let kind = match record_type {
+            RecordType::A => "a",
+            RecordType::Aaaa => "aaaa",
+            RecordType::Cname => "cname",
+            other => &other.as_str().to_ascii_lowercase(),
+        };
         let label = match &self.wildcard_replacement {
             Some(replacement) if label == "*" => replacement.as_str(),
             _ => label,
@@ -56,17 +61,17 @@ impl Dialect {
         let with_kind = |affix: &str| {
             affix
                 .contains(TYPE_TEMPLATE)
-                .then(|| affix.replace(TYPE_TEMPLATE, &kind))
+                .then(|| affix.replace(TYPE_TEMPLATE, kind))
         };
         match &self.affix {
-            Affix::None => [&kind, "-", label].concat(),
+            Affix::None => [kind, "-", label].concat(),
             Affix::Prefix(prefix) => match with_kind(prefix) {
                 Some(prefix) => [&prefix, label].concat(),
-                None => [prefix, kind.as_str(), "-", label].concat(),
+                None => [prefix, kind, "-", label].concat(),
             },
             Affix::Suffix(suffix) => match with_kind(suffix) {
                 Some(suffix) => [label, &suffix].concat(),
-                None => [&kind, "-", label, suffix].concat(),
+                None => [kind, "-", label, suffix].concat(),
             },
         }
     }

@@ -118,8 +118,8 @@ fn wanted<'w>(work: &Work<'_>, name: &'w RecordName) -> Wanted<'w> {
     let content = input
         .address
         .map(|address| endpoint::content(name, address, input.ttl, input.evaluate_target_health));
-    let offered = || Some(work.endpoint().flatten()?.endpoints.clone());
-    let types: BTreeSet<RecordType> = match content.clone().or_else(offered) {
+    let offered = || Some(work.endpoint().flatten()?.endpoints.as_slice());
+    let types: BTreeSet<RecordType> = match content.as_deref().or_else(offered) {
         Some(endpoints) if !endpoints.is_empty() => {
             let types = endpoints.iter().map(|e| RecordType::parse(&e.record_type));
             types.flatten().collect()

@@ -82,6 +82,11 @@ impl Reservations {
         touched
     }
 
+    /// What a hostname wants.
+    pub fn of(&self, key: &HostnameKey) -> Option<&Wishes> {
+        self.hostnames.get(key)
+    }
+
     /// Who has a name; `None` if nobody wants it.
     pub fn holder(&self, name: &RecordName) -> Option<&HostnameKey> {
         self.wanted.get(name.as_str())?.iter().min_by_key(|key| {

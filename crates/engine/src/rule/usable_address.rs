@@ -21,7 +21,8 @@ use crate::value::observed::Observed;
 pub struct Memory {
     last: Option<Address>,
     gone: bool,
-    waiting: Waiting,
+    /// Boxed: nearly always it is nothing.
+    waiting: Option<Box<Waiting>>,
 }
 
 impl Memory {
@@ -46,7 +47,7 @@ impl Memory {
 
     /// Whether an address of this kind is seen that has not held long enough.
     pub fn settles_to(&self, kind: AddressKind) -> bool {
-        matches!(&self.waiting, Waiting::Settling { address, .. } if address.kind() == kind)
+        matches!(self.waiting.as_deref(), Some(Waiting::Settling { address, .. }) if address.kind() == kind)
     }
 
     /// Whether there was an address and it is gone for good.
@@ -56,11 +57,8 @@ impl Memory {
 }
 
 /// What is being waited for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Waiting {
-    /// Nothing.
-    #[default]
-    No,
     /// That a new address holds.
     Settling {
         /// Which.
@@ -115,7 +113,7 @@ pub fn look(
 fn unknown(memory: &Memory) -> Outcome {
     Outcome {
         memory: Memory {
-            waiting: Waiting::No,
+            waiting: None,
             ..memory.clone()
         },
         problem: None,
@@ -130,9 +128,9 @@ fn present(about: About<'_>, address: Address, memory: &Memory, now: Mono, timin
         Some(used) if used.kind() == address.kind() => return settled(address),
         Some(_) => timings.kind_change_settle,
     };
-    let since = match &memory.waiting {
-        Waiting::Settling { address: before, since } if *before == address => *since,
-        Waiting::No | Waiting::Settling { .. } | Waiting::Absent { .. } => now,
+    let since = match memory.waiting.as_deref() {
+        Some(Waiting::Settling { address: before, since }) if *before == address => *since,
+        None | Some(Waiting::Settling { .. } | Waiting::Absent { .. }) => now,
     };
     let counts_at = since + hold;
     if counts_at <= now {
@@ -149,7 +147,7 @@ fn present(about: About<'_>, address: Address, memory: &Memory, now: Mono, timin
     );
     Outcome {
         memory: Memory {
-            waiting: Waiting::Settling { address, since },
+            waiting: Some(Box::new(Waiting::Settling { address, since })),
             ..memory.clone()
         },
         problem: Some(problem),
@@ -178,7 +176,7 @@ fn absent(
     if memory.usable().is_none() {
         return Outcome {
             memory: Memory {
-                waiting: Waiting::No,
+                waiting: None,
                 ..memory.clone()
             },
             problem: Some(if memory.gone { gone(about, &why) } else { why }),
@@ -186,9 +184,9 @@ fn absent(
             wants_read: false,
         };
     }
-    let (since, mut first, mut second) = match memory.waiting {
-        Waiting::Absent { since, first, second } => (since, first, second),
-        Waiting::No | Waiting::Settling { .. } => (now, None, None),
+    let (since, mut first, mut second) = match memory.waiting.as_deref() {
+        Some(Waiting::Absent { since, first, second }) => (*since, *first, *second),
+        None | Some(Waiting::Settling { .. }) => (now, None, None),
     };
     let read = |not_before: Mono| listed_at.filter(|at| *at >= not_before);
     first = first.or_else(|| read(since));
@@ -202,11 +200,7 @@ fn absent(
         let message = format!("{}{}", why.message, stays(memory));
         Problem::new(why.reason, message)
     };
-    let waiting = if over {
-        Waiting::No
-    } else {
-        Waiting::Absent { since, first, second }
-    };
+    let waiting = (!over).then(|| Box::new(Waiting::Absent { since, first, second }));
     let wants_read = second.is_none() && next_read <= now;
     Outcome {
         memory: Memory {

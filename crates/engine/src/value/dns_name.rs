@@ -4,6 +4,7 @@
 //! 1 to 63 octets, at most 253 octets in all (RFC 1035, section 2.3.4). Order is that of Route 53's lists: labels from
 //! the right, each followed by a dot, bytewise. Deliberately absent: IDNA; users write punycode.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +36,11 @@ pub struct DnsName(Arc<str>);
 impl DnsName {
     /// Reads a name as people write it: any case, with or without the trailing dot.
     pub fn parse(text: &str) -> Result<Self, NameError> {
-        let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let name = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(name.to_ascii_lowercase()),
+            false => Cow::Borrowed(name),
+        };
         for (at, label) in name.split('.').enumerate() {
             if label.is_empty() {
                 return Err(NameError::EmptyLabel(text.to_owned()));
@@ -54,7 +59,7 @@ impl DnsName {
         if name.len() > 253 {
             return Err(NameError::NameTooLong(text.to_owned()));
         }
-        Ok(Self(name.into()))
+        Ok(Self(name.as_ref().into()))
     }
 
     /// Takes a name as Route 53 lists it (lower case, trailing dot, `\052` for `*`). Anything it may list is taken:

@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Regions of Route 53's latency routing.
+/// Regions of Route 53's latency routing, sorted.
 const KNOWN: &[&str] = &[
     "af-south-1",
     "ap-east-1",
@@ -61,10 +61,9 @@ const NEAREST: &[(&str, &str)] = &[
     ("us-isof-south-1", "us-east-1"),
 ];
 
-/// A region that latency records may name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct Region(&'static str);
+/// A region that latency records may name: its place among the known ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Region(u8);
 
 impl Region {
     /// The region itself, or the nearest for one that Route 53 lacks; `None` for a text that is no AWS region.
@@ -77,24 +76,31 @@ impl Region {
 
     /// The region of that exact name, if Route 53 has it.
     pub fn known(text: &str) -> Option<Self> {
-        KNOWN.iter().find(|known| **known == text).map(|known| Self(known))
+        let at = KNOWN.binary_search(&text).ok()?;
+        u8::try_from(at).ok().map(Self)
     }
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
-        self.0
+        KNOWN[usize::from(self.0)]
     }
 }
 
 impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Region {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
     }
 }
 
@@ -112,6 +118,7 @@ mod tests {
     #[test]
     fn every_nearest_region_is_one_that_route_53_takes() {
         assert_eq!(KNOWN.len(), 39);
+        assert!(KNOWN.is_sorted(), "regions are looked up by their order");
         for (lacking, nearest) in NEAREST {
             assert!(Region::known(lacking).is_none());
             assert_eq!(Region::resolve(lacking).map(Region::as_str), Some(*nearest));

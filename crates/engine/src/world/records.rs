@@ -12,7 +12,9 @@ use crate::value::record::{RecordData, RecordSet, SetKey};
 /// The record sets of a zone, as far as they were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Records {
-    by_name: BTreeMap<RecordName, Box<[RecordSet]>>,
+    /// In the order of the names. A list, since it is looked up all the time and changed rarely: half the comparisons of
+    /// a tree, and no room to spare in its nodes.
+    by_name: Vec<(RecordName, Box<[RecordSet]>)>,
     count: usize,
     /// Who has aliases to a name: target, then the aliases' names.
     aliases: BTreeMap<DnsName, BTreeSet<RecordName>>,
@@ -21,7 +23,21 @@ pub struct Records {
 impl Records {
     /// The sets of one name, sorted; none if there are none.
     pub fn at(&self, name: &RecordName) -> &[RecordSet] {
-        self.by_name.get(name).map_or(&[], AsRef::as_ref)
+        self.find(name).map_or(&[], |at| &self.by_name[at].1)
+    }
+
+    /// The same name; where the records have it, in their text, so that it takes no room of its own.
+    pub fn share(&self, name: RecordName) -> RecordName {
+        self.find(&name).map_or(name, |at| self.by_name[at].0.clone())
+    }
+
+    fn find(&self, name: &RecordName) -> Result<usize, usize> {
+        self.by_name.binary_search_by(|(other, _)| other.cmp(name))
+    }
+
+    fn onwards(&self, name: &RecordName) -> impl Iterator<Item = (&RecordName, &[RecordSet])> + use<'_> {
+        let first = self.find(name).unwrap_or_else(|at| at);
+        self.by_name[first..].iter().map(|(name, sets)| (name, sets.as_ref()))
     }
 
     /// Replaces the sets of one name; whether that changed anything.
@@ -33,12 +49,12 @@ impl Records {
         }
         self.count = self.count - before.len() + sets.len();
         self.index_aliases(name, &sets);
-        if sets.is_empty() {
-            self.by_name.remove(name);
-        } else {
-            // One text for all of them: a zone has tens of thousands of names.
-            sets.iter_mut().for_each(|set| set.name = name.clone());
-            self.by_name.insert(name.clone(), sets.into());
+        // One text for all of them: a zone has tens of thousands of names.
+        sets.iter_mut().for_each(|set| set.name = name.clone());
+        match self.find(name) {
+            Ok(at) if sets.is_empty() => drop(self.by_name.remove(at)),
+            Ok(at) => self.by_name[at] = (name.clone(), sets.into()),
+            Err(at) => self.by_name.insert(at, (name.clone(), sets.into())),
         }
         true
     }
@@ -133,10 +149,8 @@ impl Records {
 
     /// The names at or below `name`, in Route 53's order.
     pub fn below<'a>(&'a self, name: &'a RecordName) -> impl Iterator<Item = (&'a RecordName, &'a [RecordSet])> {
-        self.by_name
-            .range(name.clone()..)
+        self.onwards(name)
             .take_while(move |(other, _)| other.name().is_within(name.name()))
-            .map(|(name, sets)| (name, sets.as_ref()))
     }
 
     /// The names beside `claim` whose label continues its own, and the claim itself, in Route 53's order.
@@ -152,10 +166,7 @@ impl Records {
                 .and_then(|front| front.strip_suffix('.'));
             front.is_some_and(|front| front.rsplit('.').next().is_some_and(|l| l.starts_with(label)))
         };
-        self.by_name
-            .range(first..)
-            .take_while(move |(name, _)| stays(name))
-            .map(|(name, sets)| (name, sets.as_ref()))
+        self.onwards(&first).take_while(move |(name, _)| stays(name))
     }
 }
 

@@ -214,6 +214,10 @@ impl Seen {
             self.remove(&object);
             touched.push(object);
         }
+        if let Some(services) = self.services.get_mut(&watch.namespace) {
+            // The nodes of a tree that is filled in order stay half empty; of one that is made at once they are full.
+            *services = std::mem::take(services).into_iter().collect();
+        }
         let state = self.watches.entry(watch.clone()).or_default();
         state.listed_at = Some(now.mono);
         state.stale_since = None;

@@ -228,10 +228,15 @@ impl Pass {
     }
 }
 
-/// The groups of a page, in its order; sets of one name always stand together.
+/// The groups of a page, in its order; sets of one name always stand together. The ownership TXTs of one hostname often
+/// follow each other with the same text, which they share.
 fn by_name(sets: Vec<RecordSet>) -> Vec<(RecordName, Vec<RecordSet>)> {
     let mut groups: Vec<(RecordName, Vec<RecordSet>)> = Vec::new();
-    for set in sets {
+    for mut set in sets {
+        let before = groups.last().and_then(|(_, group)| group.last());
+        if let Some(before) = before.filter(|before| before.data == set.data) {
+            set.data = before.data.clone();
+        }
         match groups.last_mut() {
             Some((name, group)) if *name == set.name => group.push(set),
             _ => groups.push((set.name.clone(), vec![set])),
