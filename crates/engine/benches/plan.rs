@@ -8,7 +8,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark ends where its world breaks")]
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -66,8 +67,10 @@ impl Zones {
                 (rest.by_ref().take(PAGE).cloned().collect(), rest.next().cloned())
             }
             Self::Files(folder) => {
-                let text = fs::read_to_string(folder.join(id)).unwrap();
-                let mut rest = text.lines().skip(from).map(|line| serde_json::from_str(line).unwrap());
+                let lines = BufReader::new(File::open(folder.join(id)).unwrap()).lines();
+                let mut rest = lines
+                    .skip(from)
+                    .map(|line| serde_json::from_str(&line.unwrap()).unwrap());
                 (rest.by_ref().take(PAGE).collect(), rest.next())
             }
         }

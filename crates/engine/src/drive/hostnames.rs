@@ -243,9 +243,9 @@ impl Plans {
         now: Now,
     ) {
         let key = &hostname.key;
-        let before = self.by_key.remove(key);
-        let memory = match &before {
-            Some(before) => before.memory.clone(),
+        let mut before = self.by_key.remove(key);
+        let memory = match &mut before {
+            Some(before) => std::mem::take(&mut before.memory),
             None => HostnameMemory::restored(hostname, &config.timings, now),
         };
         let placed = accept::place(world, hostname);
@@ -375,7 +375,7 @@ impl Plans {
             })
         });
         sinks.queue.want(&Sink::Finalizer(object.clone()), finalizer, true);
-        super::statuses::offer(
+        super::offer::offer(
             sinks.queue,
             hostname_status(key, plan),
             || hostname_known(hostname),

@@ -4,6 +4,7 @@
 
 pub mod hostnames;
 pub mod members;
+pub mod offer;
 pub mod statuses;
 pub mod zone_status;
 pub mod zones;

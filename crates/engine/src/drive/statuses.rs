@@ -1,7 +1,6 @@
 //! Statuses, finalizers and user events of the hub's objects.
 //!
-//! Invariant: a status is written only when something but a time changed. An event tells a transition once: it goes out
-//! with the status write that makes the transition known.
+//! Invariant: an event tells a transition once: it goes out with the status write that makes the transition known.
 
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use truce_api::Reason;
 
 use super::hostnames::Plans;
+use super::offer::offer;
 use super::zone_status::zone_status;
 use super::zones::Zones;
 use crate::effect::{Effect, HubEffect, Sink, Status, UserEvent};
@@ -17,60 +17,10 @@ use crate::pace::queue::Queue;
 use crate::plan::condition::ConditionStatus;
 use crate::plan::progress::{self, MemberFindings, Sum};
 use crate::rule::weight;
-use crate::time::{Now, Wall};
+use crate::time::Now;
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use crate::world::World;
 use crate::world::dirty::{Dirty, Index};
-
-/// Offers a status: it is written if it says more than what is known to be written.
-pub fn offer(queue: &mut Queue, status: Status, known: impl FnOnce() -> Status, urgent: bool) {
-    let sink = Sink::Status(status.object());
-    let same = match queue.written(&sink) {
-        Some(Effect::Hub(HubEffect::WriteStatus(written))) => is_same(written, &status),
-        _ => is_same(&known(), &status),
-    };
-    let effect = (!same).then(|| Effect::Hub(HubEffect::WriteStatus(Box::new(status))));
-    queue.want(&sink, effect, urgent);
-}
-
-fn is_same(one: &Status, other: &Status) -> bool {
-    one == other || without_times(one) == without_times(other)
-}
-
-/// A status without what changes by time alone.
-fn without_times(status: &Status) -> Status {
-    let still = |conditions: &mut Vec<Condition>| {
-        conditions
-            .iter_mut()
-            .for_each(|condition| condition.last_transition_time = Time(Wall::UNIX_EPOCH));
-    };
-    let mut status = status.clone();
-    match &mut status {
-        Status::GlobalHostname { status, .. } => {
-            still(&mut status.conditions);
-            status
-                .max_ttl
-                .iter_mut()
-                .for_each(|ttl| ttl.until = Time(Wall::UNIX_EPOCH));
-            status.clusters.iter_mut().for_each(|cluster| {
-                cluster.observed_at = cluster.observed_at.as_ref().map(|_| Time(Wall::UNIX_EPOCH));
-            });
-        }
-        Status::MemberCluster { status, .. } => {
-            still(&mut status.conditions);
-            status.last_seen = status.last_seen.as_ref().map(|_| Time(Wall::UNIX_EPOCH));
-        }
-        Status::ClusterDrain { status, .. } => still(&mut status.conditions),
-        Status::DnsZone { status, .. } => {
-            still(&mut status.conditions);
-            status
-                .withdrawn
-                .iter_mut()
-                .for_each(|withdrawn| withdrawn.until = Time(Wall::UNIX_EPOCH));
-        }
-    }
-    status
-}
 
 /// What telling reads.
 pub struct Tell<'a> {

@@ -4,6 +4,7 @@
 //! asked about until nothing is left. Deliberately absent: the steps themselves (`rule/cluster_name.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use truce_api::Adoption;
 
@@ -234,7 +235,7 @@ impl Steps<'_, '_> {
                 namespace: namespace.as_str().into(),
                 name: name.as_str().into(),
             };
-            plan.depends.objects.insert((cluster.clone(), touched));
+            plan.depends.objects.insert(Arc::new((cluster.clone(), touched)));
         }
         (
             member.seen.endpoint(namespace, &object),

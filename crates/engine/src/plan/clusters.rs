@@ -3,6 +3,7 @@
 //! Invariant: not knowing changes nothing: a cluster whose member is unknown counts with what the zone has of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use truce_api::{GlobalHostnameStatus, Reason};
@@ -176,7 +177,7 @@ impl Look<'_> {
             namespace: namespace.clone(),
             name: object.clone(),
         };
-        plan.depends.objects.insert((name.clone(), touched));
+        plan.depends.objects.insert(Arc::new((name.clone(), touched)));
         let remembered = own.source.take().filter(|(before, _)| before == source);
         own.seen_in_use &= remembered.is_some();
         let remembered = remembered

@@ -37,12 +37,13 @@ pub fn of(published: &[RecordSet], shared: &SharedName, hub: &HubId, cluster: &C
     let set = main_set(published, hub, cluster)?;
     let group = |other: &&RecordSet| other.name == set.name && other.record_type == set.record_type;
     let own_weight = weight(&set.routing);
-    let total: u32 = published
-        .iter()
-        .filter(group)
-        .filter_map(|other| weight(&other.routing))
-        .map(u32::from)
-        .sum();
+    let total = || -> u32 {
+        let weights = published
+            .iter()
+            .filter(group)
+            .filter_map(|other| weight(&other.routing));
+        weights.map(u32::from).sum()
+    };
     let percent = match (&set.routing, own_weight) {
         (
             Routing::Failover {
@@ -51,7 +52,10 @@ pub fn of(published: &[RecordSet], shared: &SharedName, hub: &HubId, cluster: &C
             },
             _,
         ) => 0,
-        (_, Some(own)) => (u32::from(own) * 100 + total / 2).checked_div(total).unwrap_or(100),
+        (_, Some(own)) => {
+            let total = total();
+            (u32::from(own) * 100 + total / 2).checked_div(total).unwrap_or(100)
+        }
         _ => 100,
     };
     let address = published_address(published, shared, hub, cluster);

@@ -4,7 +4,7 @@
 //! (`SharedName::covers`) and no host name or template may hold an underscore. Deliberately absent: who gets a name that
 //! two hostnames want (`holder.rs`), and which names could be read as another cluster's (`ambiguous.rs`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use truce_api::Reason;
 
@@ -45,13 +45,13 @@ pub struct ClusterHostname {
 
 impl Names {
     /// The names that nobody else may have, of the clusters that are `wanted`.
-    pub fn reserved(&self, wanted: impl Fn(&ClusterName) -> bool) -> BTreeSet<RecordName> {
-        let clusters = self.clusters.iter().filter(|(cluster, _)| wanted(cluster));
+    pub fn reserved(&self, wanted: impl Fn(&ClusterName) -> bool) -> impl Iterator<Item = RecordName> {
+        let clusters = self.clusters.iter().filter(move |(cluster, _)| wanted(cluster));
         let clusters = clusters.filter_map(|(_, cluster)| cluster.as_ref().ok());
         let of_clusters = clusters.flat_map(|cluster| [&cluster.name].into_iter().chain(&cluster.txts));
         let own = [self.shared.name(), self.shared.claim()];
         let twin = beside_wildcard(self.shared.name());
-        own.into_iter().chain(of_clusters).cloned().chain(twin).collect()
+        own.into_iter().chain(of_clusters).cloned().chain(twin)
     }
 }
 
@@ -105,7 +105,8 @@ fn with_room(name: RecordName, clusters: &[(&ClusterName, &Dialect)]) -> Result<
     // Whether a group fits is a matter of length alone.
     let longest = clusters.iter().max_by_key(|(cluster, _)| cluster.as_str().len());
     let ips = longest.map(|(cluster, _)| Group::Ip((*cluster).clone()));
-    for group in region.into_iter().chain(ips) {
+    let longest = region.into_iter().chain(ips).max_by_key(|group| group.label().len());
+    if let Some(group) = longest {
         shared.group(&group).map_err(too_long)?;
     }
     Ok(shared)
@@ -160,6 +161,8 @@ fn label_too_long(label: &str, parent: &str, cluster: &ClusterName, dialect: &Di
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::json;
 
     use super::super::dialect::PLAIN;
@@ -189,7 +192,8 @@ mod tests {
 
     fn reserved(hostname: &str, template: &str) -> Vec<String> {
         let names = with(hostname, template, &PLAIN);
-        names.reserved(|_| true).iter().map(ToString::to_string).collect()
+        let reserved: BTreeSet<_> = names.reserved(|_| true).collect();
+        reserved.iter().map(ToString::to_string).collect()
     }
 
     fn sorted(names: &[&str]) -> Vec<String> {
@@ -268,7 +272,7 @@ mod tests {
                 problem.message
             );
             // The shared name goes on.
-            assert_eq!(names.reserved(|_| true).len(), 2);
+            assert_eq!(names.reserved(|_| true).count(), 2);
         }
     }
 

@@ -13,13 +13,16 @@ use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
 use super::keys::Keys;
 use super::seen::Touched;
 
+/// An object in a member.
+pub type ObjectKey = (ClusterName, Touched);
+
 /// What one hostname's plan read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Depends {
     /// Clusters: selected, listed, or still holding something of it.
     pub clusters: BTreeSet<ClusterName>,
     /// Objects in members: sources and DNSEndpoints.
-    pub objects: BTreeSet<(ClusterName, Touched)>,
+    pub objects: BTreeSet<Arc<ObjectKey>>,
     /// Its zone.
     pub zone: Option<ZoneRef>,
     /// Names in the zone beyond those it reserves: still held after a change of the template, or read for it.
@@ -29,7 +32,8 @@ pub struct Depends {
 impl Depends {
     /// What has to be watched for it.
     pub fn watches(&self) -> BTreeSet<(ClusterName, WatchKey)> {
-        let watch = |(cluster, object): &(ClusterName, Touched)| {
+        let watch = |read: &Arc<ObjectKey>| {
+            let (cluster, object) = read.as_ref();
             let (kind, namespace) = (object.kind, object.namespace.to_string());
             (cluster.clone(), WatchKey { kind, namespace })
         };
@@ -42,7 +46,7 @@ impl Depends {
 pub struct Index {
     of: BTreeMap<HostnameKey, Depends>,
     by_cluster: BTreeMap<ClusterName, Keys>,
-    by_object: BTreeMap<(ClusterName, Touched), Keys>,
+    by_object: BTreeMap<Arc<ObjectKey>, Keys>,
     by_zone: BTreeMap<ZoneRef, Keys>,
     by_name: BTreeMap<RecordName, Keys>,
 }
@@ -120,8 +124,9 @@ impl Index {
             namespace: namespace.into(),
             name: "".into(),
         };
-        let range = self.by_object.range((cluster.clone(), first)..);
-        let inside = move |(c, object): &(ClusterName, Touched)| {
+        let range = self.by_object.range::<ObjectKey, _>((cluster.clone(), first)..);
+        let inside = move |key: &ObjectKey| {
+            let (c, object) = key;
             c == cluster && object.kind == kind && *object.namespace == *namespace
         };
         range
