@@ -37,10 +37,12 @@ impl Dialect {
     /// the zone.
     pub fn txt_name(&self, name: &RecordName, record_type: RecordType, zone: &DnsName) -> Option<RecordName> {
         let (label, rest) = name.as_str().split_once('.')?;
-        let text = [self.front(label, record_type).as_str(), ".", rest].concat();
+        let front = self.front(label, record_type);
         // Not `parse`: a wildcard's TXT has its asterisk inside a label, where it is an ordinary character.
-        let fits = text.len() <= 253 && text.split('.').all(|label| (1..=63).contains(&label.len()));
-        fits.then(|| DnsName::from_route53(&text))
+        // The other labels are those of a name.
+        let fits = front.len() + 1 + rest.len() <= 253;
+        let fits = fits && front.split('.').all(|label| (1..=63).contains(&label.len()));
+        fits.then(|| DnsName::from_route53(&[front.as_str(), ".", rest].concat()))
             .and_then(|name| RecordName::within(name, zone))
     }
 

@@ -178,7 +178,7 @@ impl Place<'_> {
     fn is_own(&self, resource: &str) -> bool {
         let endpoint = || resource.strip_prefix("crd/")?.split_once('/').map(|(_, name)| name);
         match resource.strip_prefix("globalhostname/") {
-            Some(key) => key == self.hostname.to_string(),
+            Some(key) => key.split_once('/') == Some((&*self.hostname.namespace, &*self.hostname.name)),
             None => endpoint() == Some(self.endpoint),
         }
     }

@@ -124,6 +124,10 @@ impl Ord for DnsName {
             (_, 0) if one[one_left - 1] == b'.' => return Ordering::Greater,
             _ => {}
         }
+        let fronts = front(one, one_left).iter().zip(front(two, two_left));
+        if let Some((one, two)) = fronts.into_iter().find(|(one, two)| one != two) {
+            return one.cmp(two);
+        }
         // The labels that differ end at the first dot of what is common.
         let (one, two) = (label(one, one_left), label(two, two_left));
         let both = one.len().min(two.len());
@@ -140,6 +144,15 @@ fn common_end(one: &[u8], two: &[u8]) -> usize {
     let rest = one[..one.len() - common].iter().rev();
     let others = two[..two.len() - common].iter().rev();
     common + rest.zip(others).take_while(|(a, b)| a == b).count()
+}
+
+/// What stands before position `at` in its label.
+fn front(name: &[u8], at: usize) -> &[u8] {
+    let start = name[..at]
+        .iter()
+        .rposition(|byte| *byte == b'.')
+        .map_or(0, |dot| dot + 1);
+    &name[start..at]
 }
 
 /// The label that position `at` is in (or ends), without the dot that ends it.
