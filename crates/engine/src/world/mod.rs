@@ -9,6 +9,7 @@ pub mod drains;
 pub mod hostnames;
 pub mod keys;
 pub mod members;
+mod objects;
 pub mod records;
 pub mod seen;
 pub mod zones;

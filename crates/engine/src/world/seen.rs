@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::objects::{Objects, put, take};
 use crate::effect::{Access, EffectId};
 use crate::event::{DnsEndpointSeen, Failure, MemberKind, MemberObject, ServiceSeen, WatchKey};
 use crate::time::{Mono, Now, Wall};
@@ -80,9 +81,6 @@ pub struct Seen {
     services: Objects<ServiceSeen>,
     endpoints: Objects<DnsEndpointSeen>,
 }
-
-/// Objects of one kind, by namespace and name.
-type Objects<T> = BTreeMap<String, BTreeMap<String, T>>;
 
 impl Default for Seen {
     fn default() -> Self {
@@ -302,28 +300,6 @@ impl Seen {
         match touched.kind {
             MemberKind::Service => take(&mut self.services, touched),
             MemberKind::DnsEndpoint => take(&mut self.endpoints, touched),
-        }
-    }
-}
-
-/// Puts an object in its place; whether it is another than before.
-fn put<T: PartialEq>(objects: &mut Objects<T>, key: &Touched, new: T) -> bool {
-    let inside = objects.entry(key.namespace.to_string()).or_default();
-    match inside.get_mut(&*key.name) {
-        Some(old) if *old == new => false,
-        Some(old) => {
-            *old = new;
-            true
-        }
-        None => inside.insert(key.name.to_string(), new).is_none(),
-    }
-}
-
-fn take<T>(objects: &mut Objects<T>, key: &Touched) {
-    if let Some(inside) = objects.get_mut(&*key.namespace) {
-        inside.remove(&*key.name);
-        if inside.is_empty() {
-            objects.remove(&*key.namespace);
         }
     }
 }
