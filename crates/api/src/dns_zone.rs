@@ -218,7 +218,7 @@ pub struct DNSZoneStatus {
     /// A withdrawal that waits for a person.
     pub held_plan: Option<HeldPlan>,
 
-    /// What was withdrawn lately without anybody having asked for it: counts in what may still go.
+    /// What was withdrawn last without anybody having asked for it: counts until then in what may still go.
     pub withdrawn: Option<Withdrawn>,
 
     /// The `dns.truce.dev/confirm` that let a withdrawal go last; it agrees to nothing more.
@@ -237,7 +237,7 @@ pub struct DNSZoneStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Withdrawals of the last 10 minutes that nobody asked for.
+/// The last withdrawals that nobody asked for, as far as they count together: all within 10 minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Withdrawn {

@@ -127,7 +127,6 @@ impl Engine {
             world,
             plans,
             index,
-            guard_window: config.timings.guard_window,
             now,
         }
         .all(dirty, zones, queue);

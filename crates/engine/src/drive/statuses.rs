@@ -2,8 +2,6 @@
 //!
 //! Invariant: an event tells a transition once: it goes out with the status write that makes the transition known.
 
-use std::time::Duration;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use truce_api::Reason;
 
@@ -30,8 +28,6 @@ pub struct Tell<'a> {
     pub plans: &'a Plans,
     /// Who reads what.
     pub index: &'a Index,
-    /// How long a withdrawal counts.
-    pub guard_window: Duration,
     /// This moment.
     pub now: Now,
 }
@@ -150,14 +146,7 @@ impl Tell<'_> {
             .as_ref()
             .is_some_and(|zone| !zone.runtime.ready() && zone.runtime.problem().is_none());
         if !first_read || facts.deleting {
-            let status = zone_status(
-                facts,
-                zone.as_deref(),
-                &living,
-                self.plans.owned(name).0,
-                self.guard_window,
-                self.now,
-            );
+            let status = zone_status(facts, zone.as_deref(), &living, self.plans.owned(name).0, self.now);
             let of = |status| Status::DnsZone {
                 name: name.to_string(),
                 status,

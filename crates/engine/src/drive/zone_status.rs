@@ -3,26 +3,22 @@
 //! Invariant: what the guard must not forget over a restart is told. Deliberately absent: when it is written
 //! (`statuses.rs`).
 
-use std::time::Duration;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use truce_api::{DNSZoneCondition, DNSZoneStatus, HeldPlan, Reason, Withdrawn};
 
 use super::zones::Zone;
 use crate::plan::condition::{ConditionStatus, Stated, merge};
-use crate::rule::hold::Kept;
+use crate::rule::hold::Past;
 use crate::time::Now;
 use crate::value::ids::HostnameKey;
 use crate::world::zones::ZoneFacts;
 
-/// The status of a DNSZone; `living` are the GlobalHostnames in it, `owned` counts Truce's sets, withdrawals count for a
-/// `window`.
+/// The status of a DNSZone; `living` are the GlobalHostnames in it, `owned` counts Truce's sets.
 pub fn zone_status(
     facts: &ZoneFacts,
     zone: Option<&Zone>,
     living: &[&HostnameKey],
     owned: usize,
-    window: Duration,
     now: Now,
 ) -> DNSZoneStatus {
     let count = |number: usize| Some(i32::try_from(number).unwrap_or(i32::MAX));
@@ -41,8 +37,14 @@ pub fn zone_status(
             live: count(zone.guard.live()).unwrap_or(0),
             hostnames: zone.guard.held().keys().take(32).map(ToString::to_string).collect(),
         }),
-        withdrawn: zone.and_then(|zone| withdrawn(&zone.guard.kept(), window, now)),
-        last_confirmed: zone.and_then(|zone| zone.guard.kept().spent),
+        withdrawn: match zone {
+            Some(zone) => zone.guard.kept().past.map(withdrawn),
+            None => facts.status.withdrawn.clone(),
+        },
+        last_confirmed: match zone {
+            Some(zone) => zone.guard.kept().spent,
+            None => facts.status.last_confirmed.clone(),
+        },
         last_change_id: zone
             .and_then(|zone| zone.runtime.latest_change())
             .or(facts.status.last_change_id.clone()),
@@ -51,14 +53,13 @@ pub fn zone_status(
 }
 
 /// What the guard counts, for the status: the next process begins with it.
-fn withdrawn(kept: &Kept, window: Duration, now: Now) -> Option<Withdrawn> {
-    let (at, sets, live) = kept.past?;
+fn withdrawn(past: Past) -> Withdrawn {
     let count = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
-    Some(Withdrawn {
-        sets: count(sets),
-        live: count(live),
-        until: Time(now.wall_at(at + window)),
-    })
+    Withdrawn {
+        sets: count(past.sets),
+        live: count(past.live),
+        until: Time(past.until),
+    }
 }
 
 fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKey]) -> Vec<Stated> {

@@ -3,7 +3,6 @@
 //! Invariant: zones of one AWS account share one budget. Deliberately absent: what a zone does next (`zone/`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use truce_api::DNSZoneStatus;
 
@@ -13,7 +12,7 @@ use crate::pace::budget::Budget;
 use crate::pace::queue::InFlight;
 use crate::plan::input::{Config, ZoneView};
 use crate::plan::unit::Part;
-use crate::rule::hold::{Guard, Kept};
+use crate::rule::hold::{Guard, Kept, Past};
 use crate::rule::holder::Reservations;
 use crate::time::{Mono, Now};
 use crate::value::dns_name::RecordName;
@@ -90,7 +89,7 @@ impl Zones {
                         runtime,
                         reservations: Reservations::default(),
                         behind_wildcard: BTreeSet::new(),
-                        guard: Guard::restored(kept(&facts.status, config.timings.guard_window, now)),
+                        guard: Guard::restored(kept(&facts.status), now),
                         read_at: BTreeMap::new(),
                         account,
                         used: None,
@@ -205,17 +204,12 @@ impl Zones {
 }
 
 /// What the status of a DNSZone tells of its guard.
-fn kept(status: &DNSZoneStatus, window: Duration, now: Now) -> Kept {
+fn kept(status: &DNSZoneStatus) -> Kept {
     let count = |number: i32| usize::try_from(number).unwrap_or(0);
-    let past = status.withdrawn.as_ref().map(|withdrawn| {
-        let left = now.mono_at(withdrawn.until.0) - now.mono;
-        let since = window.saturating_sub(left);
-        let at = Mono(
-            now.mono
-                .0
-                .saturating_sub(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
-        );
-        (at, count(withdrawn.sets), count(withdrawn.live))
+    let past = status.withdrawn.as_ref().map(|withdrawn| Past {
+        until: withdrawn.until.0,
+        sets: count(withdrawn.sets),
+        live: count(withdrawn.live),
     });
     Kept {
         past,
@@ -254,7 +248,7 @@ impl Zone {
             }
             ZoneNews::Applied { hostname, part, .. } => {
                 if part == Part::Shared {
-                    self.guard.applied(&hostname, now.mono);
+                    self.guard.applied(&hostname, now);
                 }
                 dirty.hostnames.insert(hostname);
             }

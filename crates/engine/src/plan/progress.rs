@@ -352,7 +352,7 @@ fn ready(member: &Member, findings: &MemberFindings, reachable: &Stated, sum: &S
             true => "being deleted".to_owned(),
             false => format!(
                 "being deleted; goes when nothing is left of: {}; to leave that behind: kubectl annotate mcl {name} \
-                 {}={name}",
+                 --overwrite {}={name}",
                 left.join(", "),
                 truce_api::ABANDON
             ),

@@ -218,8 +218,8 @@ impl Planner<'_, '_> {
         });
     }
 
-    /// What is wanted, less the families in which somebody else's set stands in the way: the families never lean on
-    /// each other.
+    /// What is wanted; of the families in which somebody else's set stands in the way, what is there now: the families
+    /// never lean on each other.
     fn free_of_others(
         &self,
         present: &Present,
@@ -230,6 +230,8 @@ impl Planner<'_, '_> {
             let others = diff::in_the_way(present, &self.placed.names.shared, &wanted);
             let blocked: BTreeSet<RecordType> = others.iter().map(|set| set.record_type).collect();
             wanted.retain(|set| !blocked.contains(&set.record_type));
+            let stays = present.owned.iter().map(Owned::get);
+            wanted.extend(stays.filter(|set| blocked.contains(&set.record_type)).cloned());
         }
         wanted
     }

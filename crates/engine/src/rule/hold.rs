@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::time::Mono;
+use crate::time::{Mono, Now, Wall};
 use crate::value::ids::{ClusterName, HostnameKey};
 
 /// Withdrawals that always pass within a window.
@@ -21,8 +21,10 @@ pub type Withdrawal = BTreeSet<ClusterName>;
 /// What was withdrawn lately in one zone, and what waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// When, how many sets, and how many live sets the zone had before; oldest first, at most one a batch.
+    /// Until when it counts, how many sets, and how many live sets the zone had before; oldest first.
     past: Vec<(Mono, usize, usize)>,
+    /// How long a withdrawal counts.
+    window: Duration,
     /// Accepted and on their way to Route 53: how many sets, and how many live ones the zone had then.
     accepted: BTreeMap<HostnameKey, (usize, usize)>,
     /// Held, by hostname.
@@ -32,16 +34,27 @@ pub struct Guard {
     /// What a person confirmed, until it is in the zone or wanted no more.
     granted: BTreeMap<HostnameKey, Withdrawal>,
     /// What `past` amounted to when the last withdrawal was applied: told, and changed by nothing else.
-    told: Option<(Mono, usize, usize)>,
+    told: Option<Past>,
     /// What a person confirmed last: a part of the hash, so that each word counts once.
     spent: Option<String>,
+}
+
+/// What was withdrawn within a window: it counts as long as the last of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Past {
+    /// Until when it counts.
+    pub until: Wall,
+    /// How many sets.
+    pub sets: usize,
+    /// How many live sets the zone had before.
+    pub live: usize,
 }
 
 /// What of a guard outlives a restart, in the status of the DNSZone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// The last withdrawal, how many sets went in the window, and how many live ones the zone had before.
-    pub past: Option<(Mono, usize, usize)>,
+    /// What was withdrawn lately; may be long over.
+    pub past: Option<Past>,
     /// The word that was used last.
     pub spent: Option<String>,
 }
@@ -61,16 +74,20 @@ pub struct Stand {
 
 impl Guard {
     /// As an earlier process left it.
-    pub fn restored(kept: Kept) -> Self {
+    pub fn restored(kept: Kept, now: Now) -> Self {
+        let counts = kept.past.filter(|past| past.until > now.wall);
         Self {
-            past: kept.past.into_iter().collect(),
+            past: counts
+                .map(|past| (now.mono_at(past.until), past.sets, past.live))
+                .into_iter()
+                .collect(),
             told: kept.past,
             spent: kept.spent,
             ..Self::default()
         }
     }
 
-    /// What outlives a restart: all that was withdrawn counts as long as the last of it.
+    /// What outlives a restart.
     pub fn kept(&self) -> Kept {
         Kept {
             past: self.told,
@@ -87,7 +104,8 @@ impl Guard {
         stand: Stand,
         now: Mono,
     ) -> bool {
-        self.past.retain(|(at, _, _)| now - *at < stand.window);
+        self.window = stand.window;
+        self.past.retain(|(until, _, _)| now < *until);
         self.accepted.remove(hostname);
         if withdrawal.is_empty() {
             self.release(hostname);
@@ -109,12 +127,15 @@ impl Guard {
     }
 
     /// An accepted withdrawal is in the zone.
-    pub fn applied(&mut self, hostname: &HostnameKey, now: Mono) {
+    pub fn applied(&mut self, hostname: &HostnameKey, now: Now) {
         if let Some((sets, live)) = self.accepted.remove(hostname) {
-            self.past.push((now, sets, live));
-            let sum = self.past.iter().map(|(_, sets, _)| sets).sum();
-            let live = self.past.first().map_or(live, |(_, _, live)| *live);
-            self.told = Some((now, sum, live));
+            let until = now.mono + self.window;
+            self.past.push((until, sets, live));
+            self.told = Some(Past {
+                until: now.wall_at(until),
+                sets: self.past.iter().map(|(_, sets, _)| sets).sum(),
+                live: self.past.first().map_or(live, |(_, _, live)| *live),
+            });
         }
         self.release(hostname);
     }
@@ -187,6 +208,13 @@ mod tests {
         HostnameKey::new("shop", &format!("h{n}"))
     }
 
+    fn now(mono: u64) -> Now {
+        Now {
+            mono: Mono(mono),
+            wall: Wall::from_millisecond(1_800_000_000_000 + i64::try_from(mono).unwrap()).unwrap(),
+        }
+    }
+
     fn east() -> Withdrawal {
         [ClusterName::parse("east").unwrap()].into()
     }
@@ -205,7 +233,7 @@ mod tests {
         let mut passed = 0;
         for n in 0..hostnames {
             if guard.passes(&key(n), &east(), 1, stand(live - passed), Mono(1_000)) {
-                guard.applied(&key(n), Mono(1_000));
+                guard.applied(&key(n), now(1_000));
                 passed += 1;
             }
         }
@@ -228,7 +256,7 @@ mod tests {
         assert!(!guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
         assert!(guard.confirm(&hash));
         assert!(guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
-        guard.applied(&key(10), Mono(2_000));
+        guard.applied(&key(10), now(2_000));
         assert!(guard.passes(&key(11), &east(), 1, stand(2), Mono(2_000)));
         assert_eq!(guard.hash(), None);
     }
@@ -241,7 +269,7 @@ mod tests {
         let hash = guard.hash().unwrap();
         assert!(guard.confirm(&hash));
         assert!(guard.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
-        guard.applied(&key(10), Mono(2_000));
+        guard.applied(&key(10), now(2_000));
         assert!(!guard.passes(&key(10), &east(), 1, stand(2), Mono(3_000)));
         assert!(!guard.confirm(&hash));
     }
@@ -252,15 +280,24 @@ mod tests {
         let mut guard = Guard::default();
         wave(&mut guard, 11, 12);
         let hash = guard.hash().unwrap();
-        let mut again = Guard::restored(guard.kept());
-        assert!(!again.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
+        // The monotonic clock of every process begins at 0.
+        let at = |wall: u64| Now {
+            mono: Mono(0),
+            ..now(wall)
+        };
+        let mut again = Guard::restored(guard.kept(), at(2_000));
+        assert!(!again.passes(&key(10), &east(), 1, stand(2), Mono(100)));
         assert!(again.confirm(&hash));
-        assert!(again.passes(&key(10), &east(), 1, stand(2), Mono(2_000)));
-        again.applied(&key(10), Mono(2_000));
-        let mut third = Guard::restored(again.kept());
-        assert!(!third.passes(&key(10), &east(), 1, stand(2), Mono(3_000)));
+        assert!(again.passes(&key(10), &east(), 1, stand(2), Mono(100)));
+        again.applied(&key(10), now(2_000));
+        let mut third = Guard::restored(again.kept(), at(3_000));
+        assert!(!third.passes(&key(10), &east(), 1, stand(2), Mono(100)));
         assert!(!third.confirm(&hash), "that word is spent");
-        assert!(third.passes(&key(10), &east(), 1, stand(2), Mono(2_000 + 600_000)));
+        let mut late = Guard::restored(again.kept(), at(2_000 + 600_000));
+        assert!(
+            late.passes(&key(10), &east(), 1, stand(2), Mono(100)),
+            "the window is over"
+        );
     }
 
     #[test]

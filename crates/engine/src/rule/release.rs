@@ -397,7 +397,7 @@ fn left_in_zone(work: &mut Work<'_>, name: &RecordName, holding: &Holding) {
 fn abandon(work: &Work<'_>) -> String {
     let key = work.input.hostname;
     format!(
-        "kubectl annotate ghn {} -n {} dns.truce.dev/abandon={}",
+        "kubectl annotate ghn {} -n {} --overwrite dns.truce.dev/abandon={}",
         key.name, key.namespace, work.input.cluster
     )
 }

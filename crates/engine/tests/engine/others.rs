@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use truce_engine::value::dns_name::RecordName;
+use truce_engine::value::ids::SetIdentifier;
 use truce_engine::value::record::{RecordData, RecordSet, RecordType, Routing};
+use truce_engine::value::region::Region;
 
 use crate::sim::Sim;
 
@@ -176,4 +178,35 @@ fn what_the_guard_holds_it_holds_over_restarts_until_it_is_confirmed() {
         held["hash"].as_str().unwrap(),
     );
     sim.until("withdrawn", 60, |sim| left(sim) == 0);
+}
+
+/// Law 3: a set of somebody else in one family holds that family as it is; it takes nothing out of it.
+#[test]
+fn a_foreign_set_beside_a_family_leaves_the_own_sets_of_it() {
+    let mut sim = Sim::new();
+    sim.zone_object();
+    sim.member("east", "us-east-1", None);
+    sim.service("east", "gateway", true, &["203.0.113.10", "2001:db8::10"]);
+    sim.app(&["east"]);
+    sim.until("live", 60, |sim| sim.at("app.example.com").len() == 2);
+    sim.zone.put(RecordSet {
+        routing: Routing::Latency {
+            id: SetIdentifier::listed("theirs"),
+            region: Region::known("eu-west-1").unwrap(),
+        },
+        ..simple("app.example.com", RecordType::A, "198.18.0.9")
+    });
+    sim.restart();
+    sim.service("east", "gateway", true, &["203.0.113.11", "2001:db8::11"]);
+    sim.run(400);
+    let lines = sim.at("app.example.com");
+    assert!(
+        lines.contains(&"app.example.com A [demo/east us-east-1] 203.0.113.10 ttl 5".to_owned()),
+        "{lines:#?}"
+    );
+    assert!(
+        lines.contains(&"app.example.com AAAA [demo/east us-east-1] 2001:db8::11 ttl 5".to_owned()),
+        "{lines:#?}"
+    );
+    assert_eq!(lines.len(), 3, "{lines:#?}");
 }
