@@ -15,8 +15,9 @@ use crate::rule::holder::{self, Reservations, Wishes};
 use crate::rule::names::{self, Names};
 use crate::rule::{selected, zone_of};
 use crate::value::ids::{ClusterName, HostnameKey, ZoneRef};
+use crate::value::ownership::ClaimText;
 use crate::world::World;
-use crate::world::hostnames::{Hostname, HostnameSpec};
+use crate::world::hostnames::{Hostname, HostnameSpec, Policy};
 use crate::world::zones::ZoneSpec;
 
 /// A hostname in its zone, with its names.
@@ -95,17 +96,45 @@ pub fn refused(config: &Config, world: &World, hostname: &Hostname, placed: &Pla
         hostname: &placed.spec.hostname,
         sources: &sources,
     };
-    claim::refused(&placed.zone, &placed.zone_spec, &claimant).or_else(|| {
-        let shared = Shared {
-            key: &hostname.key,
-            hostname: &placed.spec.hostname,
-            domain: &placed.zone_spec.domain,
-            created: hostname.created,
-        };
-        ambiguous::hostname(
-            shared,
-            world.members.iter().map(|(name, member)| (name, member.facts.created)),
-        )
+    let claim = || claim_too_long(config, hostname, placed);
+    claim::refused(&placed.zone, &placed.zone_spec, &claimant)
+        .or_else(claim)
+        .or_else(|| {
+            let shared = Shared {
+                key: &hostname.key,
+                hostname: &placed.spec.hostname,
+                domain: &placed.zone_spec.domain,
+                created: hostname.created,
+            };
+            ambiguous::hostname(
+                shared,
+                world.members.iter().map(|(name, member)| (name, member.facts.created)),
+            )
+        })
+}
+
+/// Characters of one string of a TXT record (RFC 1035, section 3.3).
+const TXT_STRING: usize = 255;
+
+/// Why the claim would not fit into its TXT, if it would not: namespace and name of the object stand in it.
+fn claim_too_long(config: &Config, hostname: &Hostname, placed: &Placed) -> Option<Problem> {
+    // Simple routing has at most one set a family.
+    let simple = match placed.spec.policy {
+        Some(Policy::Simple) => ["0000000000000000", "1111111111111111"].as_slice(),
+        _ => &[],
+    };
+    let claim = ClaimText {
+        hub: config.hub.clone(),
+        hostname: hostname.key.clone(),
+        simple: simple.iter().map(ToString::to_string).collect(),
+    };
+    let length = claim.write().trim_matches('"').len();
+    (length > TXT_STRING).then(|| {
+        let message = format!(
+            "the claim of {} would have {length} characters, at most {TXT_STRING} fit; give the GlobalHostname a shorter name",
+            placed.spec.hostname
+        );
+        Problem::new(truce_api::Reason::Invalid, message)
     })
 }
 

@@ -107,7 +107,10 @@ impl Planner<'_, '_> {
             .filter(|name| !abandoned(name))
             .map(|name| {
                 format!(
-                    "{name}: its MemberCluster is invalid; mend it, or annotate {}={name}",
+                    "{name}: its MemberCluster is invalid; mend it, or leave behind what it has: kubectl annotate ghn {} -n \
+                     {} --overwrite {}={name}",
+                    self.hostname.key.name,
+                    self.hostname.key.namespace,
                     truce_api::ABANDON
                 )
             })

@@ -19,7 +19,7 @@ use crate::rule::confirm::Words;
 use crate::rule::shared::{self, Place, SharedInput, SharedPlan};
 use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::ids::ClusterName;
-use crate::value::owned::Owned;
+use crate::value::owned::{Owned, is_replaceable};
 use crate::value::record::{RecordSet, RecordType};
 use crate::world::hostnames::Selection;
 use crate::world::zones::Records;
@@ -157,17 +157,23 @@ impl Planner<'_, '_> {
         let sets = diff::in_the_way(present, &self.placed.names.shared, &shared.sets);
         sets.first()?;
         let (what, confirm) = (agreement(&sets), plan.memory.words.confirm(self.hostname));
-        if confirm.agrees(&what) {
+        let replaceable = sets.iter().all(|set| is_replaceable(set));
+        if replaceable && confirm.agrees(&what) {
             plan.confirms = true;
             return None;
         }
         let all: Vec<_> = sets.iter().take(5).map(|set| diff::describe(set)).collect();
-        let message = format!(
-            "someone else's record stands in the way: {}; delete it, or agree to replace exactly this: {}",
-            all.join("; "),
-            confirm.command(&what),
-        );
-        Some(match &self.hostname.confirm {
+        let way_out = match replaceable {
+            true => format!(
+                "delete it, or agree to replace exactly this: {}",
+                confirm.command(&what)
+            ),
+            false => "Truce cannot replace it exactly: delete it".to_owned(),
+        };
+        let message = format!("someone else's record stands in the way: {}; {way_out}", all.join("; "));
+        // A word that was carried out agreed to something else.
+        let word = confirm.word.filter(|word| replaceable && confirm.spent != Some(word));
+        Some(match word {
             None => Problem::new(Reason::RecordConflict, message),
             Some(_) => Problem::new(
                 Reason::ConfirmStale,

@@ -17,7 +17,7 @@ use crate::event::{DnsEndpointSeen, Endpoint};
 use crate::reason::Problem;
 use crate::value::address::{Address, PLACEHOLDER};
 use crate::value::dns_name::RecordName;
-use crate::value::owned::{Owned, is_placeholder};
+use crate::value::owned::{Owned, is_placeholder, is_replaceable};
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
 use crate::world::members::{ExternalDns, ExternalDnsPolicy};
 
@@ -164,9 +164,7 @@ fn way_is_free(work: &mut Work<'_>, holding: &Holding) -> Option<Vec<Change>> {
         return Some(Vec::new());
     }
     let what = format!("{strangers:?}");
-    let writable = strangers
-        .iter()
-        .all(|set| set.data != RecordData::Opaque && !matches!(set.routing, Routing::Foreign { .. }));
+    let writable = strangers.iter().all(is_replaceable);
     let confirm = work.input.confirm;
     if let (Some(word), true) = (confirm.word, writable) {
         let hash = confirm.hash(&what);

@@ -114,8 +114,13 @@ impl Owned<RecordSet> {
 
     /// A set that a person agreed to replace; `hash` is what they confirmed and `shown` what was shown for this set.
     pub fn confirmed(set: &RecordSet, hash: &str, shown: &str) -> Option<Self> {
-        (!shown.is_empty() && hash == shown).then(|| Self(set.clone()))
+        (!shown.is_empty() && hash == shown && is_replaceable(set)).then(|| Self(set.clone()))
     }
+}
+
+/// Whether a set of somebody else is known exactly, as Route 53 asks of whoever deletes it.
+pub fn is_replaceable(set: &RecordSet) -> bool {
+    set.data != RecordData::Opaque && !matches!(set.routing, Routing::Foreign { .. })
 }
 
 /// What a claim says of a set of simple routing that it covers: a digest of type and answer, the same in every version.

@@ -210,3 +210,43 @@ fn a_foreign_set_beside_a_family_leaves_the_own_sets_of_it() {
     );
     assert_eq!(lines.len(), 3, "{lines:#?}");
 }
+
+/// A TXT record's string has at most 255 characters (RFC 1035, section 3.3), and the claim names the object.
+#[test]
+fn a_hostname_whose_claim_does_not_fit_is_told_so() {
+    let mut sim = served();
+    let name = "n".repeat(200);
+    let spec = json!({"hostname": "other.example.com", "source": {"service": {"name": "gateway"}},
+        "clusters": [{"name": "east"}]});
+    let before = sim.lines();
+    sim.apply("GlobalHostname", "shop", &name, spec);
+    sim.run(20);
+    assert_eq!(
+        sim.condition("GlobalHostname", "shop", &name, "Accepted"),
+        "False/Invalid"
+    );
+    assert_eq!(sim.lines(), before);
+}
+
+/// What Truce does not know exactly it cannot delete exactly: no confirm is offered.
+#[test]
+fn a_record_of_a_policy_that_is_not_known_is_for_people_to_delete() {
+    let mut sim = Sim::new();
+    sim.zone.put(RecordSet {
+        routing: Routing::Foreign {
+            id: SetIdentifier::listed("europe"),
+        },
+        ..simple("app.example.com", RecordType::A, "198.18.0.9")
+    });
+    sim.zone_object();
+    sim.member("east", "us-east-1", None);
+    sim.gateway("east", &["203.0.113.10"]);
+    sim.app(&["east"]);
+    sim.run(20);
+    let message = sim.status()["conditions"][0]["message"].as_str().unwrap().to_owned();
+    assert!(
+        message.ends_with("Truce cannot replace it exactly: delete it"),
+        "{message}"
+    );
+    assert_eq!(sim.at("app.example.com").len(), 1);
+}
