@@ -38,11 +38,7 @@ pub struct Placed {
 /// Where a hostname lives and how it is called there.
 pub fn place(world: &World, hostname: &Hostname) -> Result<Placed, Problem> {
     let spec = hostname.spec.as_ref().map_err(|problems| first(problems))?.clone();
-    let kept = hostname.status.zone.as_ref().map(|zone| zone_of::Kept {
-        name: &zone.name,
-        id: &zone.id,
-    });
-    let choice = zone_of::zone_of(&spec, kept, &world.zones)?;
+    let choice = chosen(world, hostname, &spec)?;
     let zone_spec = world
         .zones
         .get(&choice.zone)
@@ -68,14 +64,19 @@ pub fn place(world: &World, hostname: &Hostname) -> Result<Placed, Problem> {
     })
 }
 
-/// The shared name of a hostname as far as cluster names can be taken for it; `None` if it has no zone.
-pub fn shared<'a>(world: &'a World, hostname: &'a Hostname) -> Option<Shared<'a>> {
-    let spec = hostname.spec.as_ref().ok()?;
+/// The zone of a hostname: the one it was given, else the best.
+fn chosen(world: &World, hostname: &Hostname, spec: &HostnameSpec) -> Result<zone_of::Choice, Problem> {
     let kept = hostname.status.zone.as_ref().map(|zone| zone_of::Kept {
         name: &zone.name,
         id: &zone.id,
     });
-    let choice = zone_of::zone_of(spec, kept, &world.zones).ok()?;
+    zone_of::zone_of(spec, kept, &world.zones)
+}
+
+/// The shared name of a hostname as far as cluster names can be taken for it; `None` if it has no zone.
+pub fn shared<'a>(world: &'a World, hostname: &'a Hostname) -> Option<Shared<'a>> {
+    let spec = hostname.spec.as_ref().ok()?;
+    let choice = chosen(world, hostname, spec).ok()?;
     let zone = world.zones.get(&choice.zone)?.spec.as_ref().ok()?;
     Some(Shared {
         key: &hostname.key,

@@ -192,12 +192,12 @@ impl Planner<'_, '_> {
         let names = &self.placed.names.shared;
         let wanted: Vec<RecordSet> = shared.map(|shared| shared.sets.clone()).unwrap_or_default();
         let confirmed = self.confirmed(present, &wanted, &plan.memory.words);
-        let free = self.free_of_others(present, &confirmed, wanted.clone());
-        if free.is_empty() && !wanted.is_empty() {
+        let any = !wanted.is_empty();
+        let wanted = self.free_of_others(present, &confirmed, wanted);
+        if any && wanted.is_empty() {
             // Every family that is wanted is taken by somebody else: what answers now stays until that is settled.
             return;
         }
-        let wanted = free;
         let (hub, key) = (&self.input.config.hub, &self.hostname.key);
         let claim = shared
             .filter(|shared| shared.claim)

@@ -3,8 +3,8 @@
 //! Invariant: a word agrees to exactly what was shown with its hash, and once: the hash counts in the word that was
 //! carried out last, so the same thing later is shown with another (API.md, Annotations).
 
-use super::endpoint::short_hash;
 use crate::value::ids::HostnameKey;
+use crate::value::short_hash::short_hash;
 use crate::world::hostnames::Hostname;
 
 /// The annotation of one hostname, with what it agreed to before.

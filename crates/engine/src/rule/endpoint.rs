@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
-
 use crate::effect::EndpointApply;
 use crate::event::{DnsEndpointSeen, Endpoint};
 use crate::value::address::Address;
@@ -14,6 +12,7 @@ use crate::value::dns_name::{DnsName, RecordName};
 use crate::value::elb;
 use crate::value::ids::{HostnameKey, HubId};
 use crate::value::record::{RecordData, RecordSet, RecordType, Routing};
+use crate::value::short_hash::short_hash;
 use crate::world::members::ExternalDns;
 pub use crate::world::seen::HOSTNAME_ANNOTATION;
 
@@ -26,16 +25,6 @@ pub const CLUSTER_HOSTNAME_ANNOTATION: &str = "dns.truce.dev/cluster-hostname";
 
 /// TTL that ExternalDNS gives a record without one, seconds (provider/aws/aws.go, `defaultTTL`).
 const DEFAULT_TTL: u32 = 300;
-
-/// The first 16 hexadecimal digits of a text's SHA-256.
-pub fn short_hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let first = digest
-        .iter()
-        .take(8)
-        .fold(0, |first: u64, byte| first << 8 | u64::from(*byte));
-    format!("{first:016x}")
-}
 
 /// The name of a hostname's DNSEndpoint in every member: the same after a restore.
 pub fn endpoint_name(hub: &HubId, hostname: &HostnameKey) -> String {

@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use crate::time::{Mono, Now, Wall};
 use crate::value::ids::{ClusterName, HostnameKey};
+use crate::value::short_hash::short_hash;
 
 /// Withdrawals that always pass within a window.
 const ALWAYS: usize = 10;
@@ -165,23 +164,11 @@ impl Guard {
         if self.held.is_empty() {
             return None;
         }
-        let mut hash = Sha256::new();
-        hash.update(
-            self.spent
-                .iter()
-                .map(|spent| format!("after {spent}\n"))
-                .collect::<String>(),
-        );
+        let mut text: String = self.spent.iter().map(|spent| format!("after {spent}\n")).collect();
         for (hostname, clusters) in &self.held {
-            hash.update(format!("{hostname} {clusters:?}\n"));
+            text.push_str(&format!("{hostname} {clusters:?}\n"));
         }
-        Some(
-            hash.finalize()
-                .iter()
-                .take(8)
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        Some(short_hash(&text))
     }
 
     /// What is held, by hostname.

@@ -3,7 +3,7 @@
 //! Invariant: a cluster whose kube-system UID changed is not trusted until a person confirms exactly the new one
 //! (DESIGN.md, section 6).
 
-use sha2::{Digest, Sha256};
+use crate::value::short_hash::short_hash;
 
 /// Whether the cluster that answers may be taken for the member: its UID is the known one, or there is none known yet,
 /// or `dns.truce.dev/confirm` holds its hash.
@@ -13,11 +13,7 @@ pub fn trusted(answers: &str, known: Option<&str>, confirm: Option<&str>) -> boo
 
 /// What `dns.truce.dev/confirm` must say to agree to a replaced cluster.
 pub fn confirm_hash(cluster_uid: &str) -> String {
-    Sha256::digest(cluster_uid)
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    short_hash(cluster_uid)
 }
 
 #[cfg(test)]

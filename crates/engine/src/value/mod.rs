@@ -10,3 +10,4 @@ pub mod ownership;
 pub mod record;
 pub mod region;
 pub mod shared_name;
+pub mod short_hash;

@@ -6,12 +6,12 @@
 //! replaced (DESIGN.md, section 6 and law 2).
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::ids::HubId;
 use super::ownership::{ClaimText, FenceText, OwnershipText};
 use super::record::{RecordData, RecordSet, RecordType, Routing};
 use super::shared_name::SharedName;
+use super::short_hash::short_hash;
 use crate::value::address::PLACEHOLDER;
 
 /// A value whose ownership is proven.
@@ -134,8 +134,7 @@ pub fn digest(set: &RecordSet) -> String {
         } => format!("alias {zone} {target} {evaluate_target_health}"),
         RecordData::Opaque => "opaque".to_owned(),
     };
-    let digest = Sha256::digest(format!("{} {answer}", set.record_type).as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    short_hash(&format!("{} {answer}", set.record_type))
 }
 
 /// The value of a TXT set that has just one; ExternalDNS looks at the first only (registry/txt/registry.go).
