@@ -33,7 +33,7 @@ e2e: ## The end-to-end suite: real control planes, real ExternalDNS, the AWS dou
 test: fmt lint unit e2e ## All checks and tests, CRD tests among them
 
 demo: ## The main job, step by step; KEEP=1 leaves everything up until Ctrl-C
-	@KEEP=$(KEEP) $(CARGO) run --locked --quiet -p truce-e2e --bin demo
+	@KEEP=$(KEEP) $(CARGO) run --locked -p truce-e2e --bin demo
 
 bench: ## Planning time, memory, and time from Service to answer
 	$(CARGO) bench --locked -p truce-engine --bench plan

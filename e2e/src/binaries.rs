@@ -46,7 +46,6 @@ fn build() -> Result<Binaries> {
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     cargo.args([
         "build",
-        "--quiet",
         "--locked",
         "-p",
         "truce-operator",
