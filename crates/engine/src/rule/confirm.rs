@@ -1,7 +1,7 @@
 //! What a person's `dns.truce.dev/confirm` on a GlobalHostname agrees to.
 //!
 //! Invariant: a word agrees to exactly what was shown with its hash, and once: the hash counts in the word that was
-//! carried out last, so the same thing later is shown with another (API.md, Annotations).
+//! carried out last, so the same thing later is shown with another.
 
 use crate::value::ids::HostnameKey;
 use crate::value::short_hash::short_hash;

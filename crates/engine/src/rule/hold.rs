@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(guard.hash(), None);
     }
 
-    /// API.md: a confirmation works once, though the annotation may stand for ever.
+    /// A confirmation works once, though the annotation may stand for ever.
     #[test]
     fn the_same_withdrawal_later_needs_another_word() {
         let mut guard = Guard::default();

@@ -1,8 +1,8 @@
 //! What a cluster weighs for a hostname, and who drains it.
 //!
 //! Invariant: all who drain it are named, each with its reason, since ending one of them does not end the others.
-//! Source: API.md, "What a cluster weighs for a hostname". Deliberately absent: when a drain is safe (`drained.rs`),
-//! whether it may happen (`last_serving.rs`).
+//! A cluster weighs 0 when anybody drains it, else what the hostname says, else what its MemberCluster says.
+//! Deliberately absent: when a drain is safe (`drained.rs`), whether it may happen (`last_serving.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt;

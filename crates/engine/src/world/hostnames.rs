@@ -25,7 +25,7 @@ pub enum Source {
     },
 }
 
-/// A hostname selects at most this many clusters (API.md).
+/// A hostname selects at most this many clusters.
 pub const CLUSTERS_MAX: usize = 100;
 
 /// Which clusters a hostname selects.

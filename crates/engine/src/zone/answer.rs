@@ -209,7 +209,7 @@ impl ZoneRuntime {
             self.troubles.failed(Call::Verify, &failure, self.now);
         }
         if failure.class == Class::Throttled && failure.code != "PriorRequestNotComplete" {
-            // That one is about this zone alone; all others are about the account (facts: route53.md 1.2).
+            // That one is about this zone alone; all others are about the account (docs/route53.md 1.2).
             self.slow_down = true;
         }
         match flight {

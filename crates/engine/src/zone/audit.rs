@@ -1,8 +1,8 @@
 //! What to read next, and what a read proves.
 //!
 //! Invariant: a page proves the names that it holds whole, nothing else: a group at its edge counts when the next page
-//! has completed it (cases.md T32), and a name that a whole pass did not show is read by itself before it counts as
-//! gone, since a list is not a snapshot and odd names may sort otherwise (facts: route53.md 4). An error ends a pass,
+//! has completed it (docs/cases.md T32), and a name that a whole pass did not show is read by itself before it counts as
+//! gone, since a list is not a snapshot and odd names may sort otherwise (docs/route53.md 4). An error ends a pass,
 //! but for the first one, which nothing is decided on before it is complete and which goes on where it was.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::value::dns_name::RecordName;
 use crate::value::record::RecordSet;
 use crate::world::zones::Records;
 
-/// Sets on a full page (facts: route53.md 4).
+/// Sets on a full page (docs/route53.md 4).
 const PAGE: usize = 300;
 /// A pass that ended by an error begins again after this, or after the audit interval if that is shorter.
 const AGAIN: Duration = Duration::from_secs(30);

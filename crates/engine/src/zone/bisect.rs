@@ -1,7 +1,7 @@
 //! A refused batch: alone with the culprit.
 //!
 //! Invariant: who is blamed goes on without the others, and the others without them. Route 53 refuses a batch as a
-//! whole, but its text usually names the record sets at fault (facts: route53.md 1.1 and 1.7); where it does not, the
+//! whole, but its text usually names the record sets at fault (docs/route53.md 1.1 and 1.7); where it does not, the
 //! batch is halved until one unit is left. n units with one culprit take at most 2 log2(n) + 1 requests.
 
 use crate::event::Class;
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_name_is_found_whole_only() {
-        // Texts E1, E10 and E14 of facts/route53.md 1.7.
+        // Texts E1, E10 and E14 of docs/route53.md 1.7.
         let e1 = "[Tried to create resource record set [name='app.example.com.', type='A'] but it already exists]";
         assert!(names(e1, "app.example.com"));
         assert!(!names(e1, "example.com"), "part of another name");

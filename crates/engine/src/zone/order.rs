@@ -2,7 +2,7 @@
 //!
 //! Invariant: deletes go before creates; a set that refers to another (an alias, or a CNAME) is deleted before it and
 //! created after it, since Route 53 looks at a batch change by change and refuses an alias whose target is not there
-//! (facts: route53.md 1.3). What belongs to no batch here: the fence, which goes before all of it (`fence.rs`).
+//! (docs/route53.md 1.3). What belongs to no batch here: the fence, which goes before all of it (`fence.rs`).
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What goes wrong with a zone's calls, when each is tried again, and what is said about it.
 //!
-//! Invariant: a passing failure is said only when it lasts (cases.md T29, T30: no condition flips for a success on
+//! Invariant: a passing failure is said only when it lasts (docs/cases.md T29, T30: no condition flips for a success on
 //! retry); a call that is denied stops its own kind only. Deliberately absent: refused units (`bisect.rs`).
 
 use std::collections::BTreeMap;
@@ -163,7 +163,7 @@ impl Troubles {
     }
 }
 
-/// Whether the hosted zone is not there (facts: route53.md 1.1).
+/// Whether the hosted zone is not there (docs/route53.md 1.1).
 pub fn no_zone(failure: &Failure) -> bool {
     failure.code == "NoSuchHostedZone"
 }

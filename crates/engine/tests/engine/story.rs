@@ -219,7 +219,7 @@ fn a_foreign_record_is_replaced_only_if_exactly_it_was_confirmed() {
     });
 }
 
-/// API.md, Annotations: a confirmation works once, though the annotation stands and the operator is started again.
+/// A confirmation works once, though the annotation stands and the operator is started again.
 #[test]
 fn the_same_foreign_record_put_back_needs_another_confirm() {
     let mut sim = Sim::new();

@@ -1,4 +1,4 @@
-//! Cases: T09, T29 to T32, T40, T41 of the catalogue, and the fence of DESIGN.md, section 2.
+//! Cases: T09, T29 to T32, T40, T41 of docs/cases.md, and the fence of DESIGN.md, section 2.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -126,7 +126,7 @@ fn one_bad_name_does_not_stop_29_others() {
     }
 }
 
-/// T09 as in the catalogue: a foreign CNAME that came after the zone was read.
+/// T09: a foreign CNAME that came after the zone was read.
 #[test]
 fn a_foreign_record_that_came_after_the_read_costs_one_request() {
     let (mut world, mut fake) = (World::new("uid"), Fake::new());

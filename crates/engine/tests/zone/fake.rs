@@ -1,6 +1,6 @@
 //! A small Route 53 for one zone: atomic batches in order, exact deletes, read-your-writes lists in pages.
 //!
-//! Rules from facts/route53.md 1.3 to 1.5 and 4, those that matter to a batch as a whole. The texts are those of 1.7.
+//! Rules from docs/route53.md 1.3 to 1.5 and 4, those that matter to a batch as a whole. The texts are those of 1.7.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! One zone's state machine against a small Route 53: cases of the catalogue, and laws under random faults.
+//! One zone's state machine against a small Route 53: cases of docs/cases.md, and laws under random faults.
 
 #![expect(
     clippy::unwrap_used,
