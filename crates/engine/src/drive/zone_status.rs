@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use truce_api::{DNSZoneCondition, DNSZoneStatus, HeldPlan, Reason, Withdrawn};
 
 use super::zones::Zone;
-use crate::plan::condition::{ConditionStatus, Stated, merge};
+use crate::plan::condition::{ConditionStatus, FIRST_READ, Stated, merge};
 use crate::rule::hold::Past;
 use crate::time::Now;
 use crate::value::ids::HostnameKey;
@@ -64,12 +64,6 @@ fn withdrawn(past: Past) -> Withdrawn {
 
 fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKey]) -> Vec<Stated> {
     use DNSZoneCondition::{Accessible, Ready, WithinBudget};
-    let stated = |kind: DNSZoneCondition, status, reason, message: String| Stated {
-        type_: kind.as_str(),
-        status,
-        reason,
-        message,
-    };
     let problem = match (&facts.spec, zone) {
         (Err(problems), _) => Some(crate::plan::accept::first(problems)),
         (Ok(_), zone) => zone.and_then(|zone| zone.runtime.problem()),
@@ -79,34 +73,24 @@ fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKe
         .as_ref()
         .is_some_and(|problem| problem.reason == Reason::Throttled);
     let accessible = match &problem {
-        Some(problem) if !throttled => stated(
-            Accessible,
-            ConditionStatus::False,
-            problem.reason,
-            problem.message.clone(),
-        ),
-        _ if read => stated(Accessible, ConditionStatus::True, Reason::Accessible, String::new()),
-        _ => stated(
-            Accessible,
+        Some(problem) if !throttled => Stated::problem(Accessible.as_str(), ConditionStatus::False, problem),
+        _ if read => Stated::new(Accessible.as_str(), ConditionStatus::True, Reason::Accessible, ""),
+        _ => Stated::new(
+            Accessible.as_str(),
             ConditionStatus::Unknown,
             Reason::Pending,
-            "being read for the first time".to_owned(),
+            FIRST_READ,
         ),
     };
     let budget = match &problem {
-        Some(problem) if throttled => stated(
-            WithinBudget,
-            ConditionStatus::False,
-            Reason::Throttled,
-            problem.message.clone(),
-        ),
-        _ => stated(WithinBudget, ConditionStatus::True, Reason::WithinBudget, String::new()),
+        Some(problem) if throttled => Stated::problem(WithinBudget.as_str(), ConditionStatus::False, problem),
+        _ => Stated::new(WithinBudget.as_str(), ConditionStatus::True, Reason::WithinBudget, ""),
     };
     let held = zone.and_then(|zone| zone.guard.hash());
     let ready = if facts.deleting {
         let names: Vec<_> = living.iter().take(20).map(ToString::to_string).collect();
-        stated(
-            Ready,
+        Stated::new(
+            Ready.as_str(),
             ConditionStatus::False,
             Reason::InUse,
             match names.is_empty() {
@@ -123,7 +107,7 @@ fn zone_conditions(facts: &ZoneFacts, zone: Option<&Zone>, living: &[&HostnameKe
             facts.name,
             truce_api::CONFIRM
         );
-        stated(Ready, ConditionStatus::False, Reason::HeldWithdrawal, message)
+        Stated::new(Ready.as_str(), ConditionStatus::False, Reason::HeldWithdrawal, message)
     } else {
         Stated {
             type_: Ready.as_str(),

@@ -5,10 +5,14 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use truce_api::Reason;
 
+use crate::reason::Problem;
 use crate::time::Wall;
 
 /// Longest message of a condition that we write, in bytes (the API server allows 32,768).
 const LONGEST: usize = 1024;
+
+/// What is said of an object that has not been read since the start.
+pub const FIRST_READ: &str = "being read for the first time";
 
 /// True, False or Unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +51,23 @@ pub struct Stated {
     pub reason: Reason,
     /// In words.
     pub message: String,
+}
+
+impl Stated {
+    /// A condition of this type.
+    pub fn new(type_: &'static str, status: ConditionStatus, reason: Reason, message: impl Into<String>) -> Self {
+        Self {
+            type_,
+            status,
+            reason,
+            message: message.into(),
+        }
+    }
+
+    /// The condition that tells of a problem.
+    pub fn problem(type_: &'static str, status: ConditionStatus, problem: &Problem) -> Self {
+        Self::new(type_, status, problem.reason, problem.message.as_str())
+    }
 }
 
 /// The conditions to write: those stated, with the transition times of `old` where the status is the same.

@@ -8,6 +8,7 @@ pub mod clusters;
 pub mod condition;
 pub mod diff;
 pub mod hostname;
+mod hostname_conditions;
 pub mod input;
 pub mod memory;
 mod outcome;

@@ -7,7 +7,8 @@ use truce_api::{
     ClusterDrainCondition, ClusterDrainStatus, MemberClusterCondition as Kind, MemberClusterStatus, Reason,
 };
 
-use super::condition::{ConditionStatus, Stated, merge};
+use super::accept::first;
+use super::condition::{ConditionStatus, FIRST_READ, Stated, merge};
 use crate::event::Failure;
 use crate::reason::Problem;
 use crate::time::{Now, Wall};
@@ -97,12 +98,6 @@ fn counted(hostnames: usize) -> String {
 
 /// The condition Drained of a cluster that somebody drains.
 fn drained(type_: &'static str, sum: &Sum) -> Stated {
-    let stated = |status, reason, message: String| Stated {
-        type_,
-        status,
-        reason,
-        message,
-    };
     let Sum {
         hostnames,
         drained,
@@ -116,10 +111,11 @@ fn drained(type_: &'static str, sum: &Sum) -> Stated {
             "no other cluster serves {}; bring another one, or delete the GlobalHostname {first}",
             all.join(", ")
         );
-        return stated(ConditionStatus::False, Reason::LastServing, message);
+        return Stated::new(type_, ConditionStatus::False, Reason::LastServing, message);
     }
     if drained == hostnames {
-        return stated(
+        return Stated::new(
+            type_,
             ConditionStatus::True,
             Reason::Drained,
             format!("out of the answers of {}", counted(*hostnames)),
@@ -127,7 +123,7 @@ fn drained(type_: &'static str, sum: &Sum) -> Stated {
     }
     let when = safe_at.map(|at| format!("; safe at {at}")).unwrap_or_default();
     let message = format!("drained from {drained} of {}{when}", counted(*hostnames));
-    stated(ConditionStatus::False, Reason::Draining, message)
+    Stated::new(type_, ConditionStatus::False, Reason::Draining, message)
 }
 
 /// The status of a ClusterDrain.
@@ -135,18 +131,12 @@ pub fn cluster_drain(drain: &Drain, cluster_exists: bool, sum: &Sum, now: Now) -
     let type_ = ClusterDrainCondition::Drained.as_str();
     let expired = drain.expires_at.is_some_and(|at| at <= now.wall);
     let cluster = drain.cluster.as_ref().map(ToString::to_string).unwrap_or_default();
-    let stated = |status, reason, message| Stated {
-        type_,
-        status,
-        reason,
-        message,
-    };
     let condition = if expired {
-        let message = "expiresAt has passed; delete this object, or create another".to_owned();
-        stated(ConditionStatus::False, Reason::Expired, message)
+        let message = "expiresAt has passed; delete this object, or create another";
+        Stated::new(type_, ConditionStatus::False, Reason::Expired, message)
     } else if !cluster_exists {
         let message = format!("there is no MemberCluster {cluster}; create it, or delete this ClusterDrain");
-        stated(ConditionStatus::False, Reason::ClusterNotFound, message)
+        Stated::new(type_, ConditionStatus::False, Reason::ClusterNotFound, message)
     } else {
         drained(type_, sum)
     };
@@ -189,12 +179,12 @@ pub fn member_cluster(
     let drained = match (findings.draining, sum) {
         (true, Some(sum)) => Some(drained(Kind::Drained.as_str(), sum)),
         (true, None) => None,
-        (false, _) => Some(Stated {
-            type_: Kind::Drained.as_str(),
-            status: ConditionStatus::False,
-            reason: Reason::NotDraining,
-            message: String::new(),
-        }),
+        (false, _) => Some(Stated::new(
+            Kind::Drained.as_str(),
+            ConditionStatus::False,
+            Reason::NotDraining,
+            "",
+        )),
     };
     let keep_ready = first_read && ready.reason == Reason::Pending;
     let stated = [
@@ -240,12 +230,7 @@ fn keep_or_merge(old: &[Condition], stated: [(Kind, Option<Stated>); 4], generat
         match (stated, kept) {
             (None, Some(kept)) => kept,
             (stated, _) => {
-                let unknown = || Stated {
-                    type_: kind.as_str(),
-                    status: ConditionStatus::Unknown,
-                    reason: Reason::Pending,
-                    message: "being read for the first time".to_owned(),
-                };
+                let unknown = || Stated::new(kind.as_str(), ConditionStatus::Unknown, Reason::Pending, FIRST_READ);
                 merge(old, vec![stated.unwrap_or_else(unknown)], generation, now).remove(0)
             }
         }
@@ -264,24 +249,12 @@ pub fn failure_problem(failure: &Failure) -> Problem {
 
 fn reachable(name: &ClusterName, member: &Member) -> Stated {
     let type_ = Kind::Reachable.as_str();
-    let stated = |status, reason, message: String| Stated {
-        type_,
-        status,
-        reason,
-        message,
-    };
     if let Err(problems) = &member.facts.spec {
-        let problem = problems.first();
-        let message = problem.map(|p| p.message.clone()).unwrap_or_default();
-        return stated(
-            ConditionStatus::Unknown,
-            problem.map_or(Reason::Invalid, |p| p.reason),
-            message,
-        );
+        return Stated::problem(type_, ConditionStatus::Unknown, &first(problems));
     }
     if let Some(failure) = member.seen.failure() {
         let problem = failure_problem(failure);
-        return stated(ConditionStatus::False, problem.reason, problem.message);
+        return Stated::problem(type_, ConditionStatus::False, &problem);
     }
     match &member.seen.session {
         Session::Open { cluster_uid, .. } if !member.seen.trusted => {
@@ -291,60 +264,37 @@ fn reachable(name: &ClusterName, member: &Member) -> Stated {
                 "another cluster answers: its kube-system has the UID {cluster_uid}, not {known}; correct access, or \
                  confirm: kubectl annotate mcl {name} --overwrite dns.truce.dev/confirm={hash}"
             );
-            stated(ConditionStatus::False, Reason::ClusterReplaced, message)
+            Stated::new(type_, ConditionStatus::False, Reason::ClusterReplaced, message)
         }
-        Session::Open { .. } if member.seen.fresh() => stated(ConditionStatus::True, Reason::Reachable, String::new()),
-        _ => stated(
-            ConditionStatus::Unknown,
-            Reason::Pending,
-            "being read for the first time".to_owned(),
-        ),
+        Session::Open { .. } if member.seen.fresh() => Stated::new(type_, ConditionStatus::True, Reason::Reachable, ""),
+        _ => Stated::new(type_, ConditionStatus::Unknown, Reason::Pending, FIRST_READ),
     }
 }
 
 fn external_dns(member: &Member, findings: &MemberFindings) -> Stated {
     let type_ = Kind::ExternalDNSReady.as_str();
-    let stated = |status, reason, message: String| Stated {
-        type_,
-        status,
-        reason,
-        message,
-    };
     if let Some(first) = findings.external_dns.first() {
         let all: Vec<_> = findings
             .external_dns
             .iter()
             .map(|problem| problem.message.as_str())
             .collect();
-        return stated(ConditionStatus::False, first.reason, all.join("; "));
+        return Stated::new(type_, ConditionStatus::False, first.reason, all.join("; "));
     }
     match &member.facts.spec {
-        Ok(spec) if spec.external_dns.is_empty() => stated(
+        Ok(spec) if spec.external_dns.is_empty() => Stated::new(
+            type_,
             ConditionStatus::True,
             Reason::NoExternalDNS,
-            "the hub writes its cluster names".to_owned(),
+            "the hub writes its cluster names",
         ),
-        Ok(_) => stated(ConditionStatus::True, Reason::Ready, String::new()),
-        Err(problems) => {
-            let problem = problems.first();
-            let message = problem.map(|p| p.message.clone()).unwrap_or_default();
-            stated(
-                ConditionStatus::Unknown,
-                problem.map_or(Reason::Invalid, |p| p.reason),
-                message,
-            )
-        }
+        Ok(_) => Stated::new(type_, ConditionStatus::True, Reason::Ready, ""),
+        Err(problems) => Stated::problem(type_, ConditionStatus::Unknown, &first(problems)),
     }
 }
 
 fn ready(member: &Member, findings: &MemberFindings, reachable: &Stated, sum: &Sum) -> Stated {
     let type_ = Kind::Ready.as_str();
-    let stated = |status, reason, message: String| Stated {
-        type_,
-        status,
-        reason,
-        message,
-    };
     if member.facts.deleting {
         let left: Vec<_> = sum.left.iter().take(20).map(String::as_str).collect();
         let name = &member.facts.name;
@@ -357,19 +307,14 @@ fn ready(member: &Member, findings: &MemberFindings, reachable: &Stated, sum: &S
                 truce_api::ABANDON
             ),
         };
-        return stated(ConditionStatus::False, Reason::Deleting, message);
+        return Stated::new(type_, ConditionStatus::False, Reason::Deleting, message);
     }
-    let invalid = member
-        .facts
-        .spec
-        .as_ref()
-        .err()
-        .map(|problems| crate::plan::accept::first(problems));
+    let invalid = member.facts.spec.as_ref().err().map(|problems| first(problems));
     if let Some(problem) = findings.problems.first().or(invalid.as_ref()) {
-        return stated(ConditionStatus::False, problem.reason, problem.message.clone());
+        return Stated::problem(type_, ConditionStatus::False, problem);
     }
     if reachable.status == ConditionStatus::True {
-        return stated(ConditionStatus::True, Reason::Ready, String::new());
+        return Stated::new(type_, ConditionStatus::True, Reason::Ready, "");
     }
-    stated(reachable.status, reachable.reason, reachable.message.clone())
+    Stated::new(type_, reachable.status, reachable.reason, reachable.message.clone())
 }
